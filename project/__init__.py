@@ -1,0 +1,1 @@
+"""The Django project around `toolpolicy`: settings, addresses, the server's entry."""

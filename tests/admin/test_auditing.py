@@ -1,0 +1,146 @@
+"""The auditor's pages: how the log stands, verifying it, evidence in three clicks, timelines."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from tests.admin.pages import signed_in, staff, text_of
+from tests.audit.logs import sealed_log, tampering, write_records
+from tests.factories import SYSTEM
+from toolpolicy.models import Record, VerificationRun
+from toolpolicy.services import holds, verification_runs
+
+pytestmark = pytest.mark.django_db
+HOME = "admin:toolpolicy_audit"
+
+
+@pytest.fixture
+def rita(db):
+    return signed_in(staff("rita", groups=("auditor",)))
+
+
+def home(client) -> str:
+    return text_of(client.get(reverse(HOME)))
+
+
+def test_it_says_how_far_everything_is_sealed(rita):
+    sealed_log(3)
+    assert "Everything up to record 3 is sealed" in home(rita)
+    write_records(2)
+    assert "2 records, the oldest for 0 s" in home(rita)
+
+
+def test_before_the_first_seal_it_says_so(rita):
+    assert "Nothing is sealed yet." in home(rita)
+
+
+def test_a_log_that_is_not_sealed_any_further_is_said_first(rita):
+    sealed_log(1)
+    with tampering() as cursor:
+        cursor.execute("UPDATE toolpolicy_block SET signature = '00'")
+    assert "The log is not sealed any further:</b> block 1 is not as it was signed" in home(rita)
+
+
+def test_it_says_how_long_texts_are_kept_and_how_many_holds_stand(rita, settings):
+    page = home(rita)
+    assert "<dt>400 days</dt><dd>the text of every record</dd>" in page
+    settings.TOOLPOLICY = replace(settings.TOOLPOLICY, retention_by_kind=(("listing", 200),))
+    hold = {"name": "case 12", "reason": "a dispute", "filter": {"agent": "coder-7"}}
+    holds.place(actor=SYSTEM, values=hold)
+    page = home(rita)
+    assert '<dt>200 days</dt><dd><span lang="en" translate="no">listing</span></dd>' in page
+    assert re.search(r"<dt>Legal holds</dt><dd>(<a [^>]*>)?1<", page)
+
+
+def test_a_verification_is_started_and_its_end_is_shown(
+    rita, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(verification_runs, "in_thread", lambda work: work())
+    sealed_log(2)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = rita.post(reverse("admin:toolpolicy_audit_verify"), {"full": "1"})
+    assert answer.headers["Location"] == reverse(HOME) + "#verification"
+    page = home(rita)
+    assert "<b>good</b>" in page
+    assert "the log is good" in page
+    assert VerificationRun.objects.get().started_by_label == "rita"
+
+
+def test_a_verification_that_goes_on_shows_how_far_it_is(rita, monkeypatch):
+    monkeypatch.setattr(verification_runs, "in_thread", lambda _work: None)
+    sealed_log(2)
+    rita.post(reverse("admin:toolpolicy_audit_verify"))
+    VerificationRun.objects.update(done=1, last=4)
+    page = home(rita)
+    assert "Verifying block 1 of 4" in page
+    assert '<progress max="100" value="25"' in page
+    assert 'http-equiv="refresh"' in page
+    assert "Verify everything" not in page
+
+
+def test_evidence_is_three_clicks_away_and_proves_itself(rita, tmp_path):
+    sealed_log(2)
+    write_records(1, tool="other")
+    # Home, the audit page, one button.
+    assert reverse(HOME) in text_of(rita.get(reverse("admin:index")))
+    answer = rita.post(reverse("admin:toolpolicy_audit_take"), {"form": "jsonl", "tool": "other"})
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="records.jsonl"'
+    file = tmp_path / "records.jsonl"
+    file.write_bytes(b"".join(answer.streaming_content))
+    program = tmp_path / "verify_bundle.py"
+    program.write_bytes(rita.get(reverse("admin:toolpolicy_audit_program")).content)
+    ended = subprocess.run([sys.executable, program, file], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [line["seq"] for line in lines if line["type"] == "record"] == [3]
+    assert Record.objects.filter(kind="export", actor_label="rita").exists()
+
+
+def test_a_table_that_should_prove_something_is_refused_beside_the_form(rita):
+    sealed_log(1)
+    sent = {"form": "csv", "complete": "on", "agent": "kept"}
+    page = text_of(rita.post(reverse("admin:toolpolicy_audit_take"), sent))
+    assert "A table proves nothing: only a bundle can be complete" in page
+    assert 'value="kept"' in page
+
+
+def test_the_program_that_checks_bundles_can_be_taken(rita):
+    answer = rita.get(reverse("admin:toolpolicy_audit_program"))
+    assert "verify_bundle.py" in answer.headers["Content-Disposition"]
+
+
+def test_a_timeline_tells_day_by_day_and_pages_by_key(rita, monkeypatch):
+    monkeypatch.setattr("toolpolicy.admin.auditing.timeline.SIZE", 2)
+    write_records(3, agent="coder", tool="read")
+    address = reverse("admin:toolpolicy_timeline")
+    page = text_of(rita.get(address, {"about": "agent", "name": "coder"}))
+    assert page.count("<td>coder</td>") == 2
+    before = Record.objects.order_by("-pk")[1].pk
+    assert f"before={before}" in page
+    rest = text_of(rita.get(address, {"about": "agent", "name": "coder", "before": before}))
+    assert rest.count("<td>coder</td>") == 1
+    assert "Nothing found" in text_of(rita.get(address, {"about": "agent", "name": "other"}))
+
+
+@pytest.mark.parametrize("sent", [{"about": "moon", "name": "x"}, {"name": "x", "before": "-1"}])
+def test_a_timeline_of_nothing_that_exists_says_what_is_wrong(rita, sent):
+    page = text_of(rita.get(reverse("admin:toolpolicy_timeline"), sent))
+    assert "errorlist" in page
+
+
+def test_the_page_asks_the_same_number_of_queries_at_one_record_and_at_many(rita):
+    sealed_log(1)
+    home(rita)
+    with CaptureQueriesContext(connection) as few:
+        home(rita)
+    sealed_log(20, 5)
+    with CaptureQueriesContext(connection) as many:
+        home(rita)
+    assert len(many) == len(few)

@@ -1,0 +1,68 @@
+"""The lists in a real browser: what is ticked stays ticked, and a filter stays in the address."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.admin.pages import address, decide
+from tests.registry.samples import imported, named
+from toolpolicy.models import Tool
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_tools_are_picked_on_several_pages_and_tagged_together(watched):
+    imported(named("read_mail", "send_mail", "wipe"), family="kit")
+    page = watched.page
+    for sought in ("read", "wipe"):
+        watched.open(f"{address('tool')}?q={sought}")
+        with page.expect_response(lambda answer: answer.request.method == "POST"):
+            page.locator("input.action-select").check()
+    expect(page.locator("#picked")).to_have_text("2")
+    assert watched.axe() == []
+    page.select_option("select[name=action]", "label")
+    page.click("button[name=index]")
+    page.fill("#id_add", "finance")
+    page.click("button:text-is('Preview')")
+    assert watched.axe() == []
+    for width in (320, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("text=Change 2 tools")
+    assert "Changed: 2 tools" in watched.said()
+    tagged = Tool.objects.filter(overrides={"tags": ["finance"]}).order_by("name")
+    assert list(tagged.values_list("name", flat=True)) == ["read_mail", "wipe"]
+
+
+# How many words of tools' names stand on more than one line.
+BROKEN = """[...document.querySelectorAll(".tp-tool")].flatMap(name => [...name.childNodes])
+  .filter(node => node.nodeType === Node.TEXT_NODE).filter(word => {
+    const range = document.createRange();
+    range.selectNode(word);
+    return range.getClientRects().length > 1;
+  }).length"""
+
+
+@pytest.mark.parametrize("width", [1400, 1024, 320])
+def test_a_tool_s_name_breaks_only_where_one_of_its_words_ends(watched, width):
+    names = ("mcp__filesystem__list_allowed_directories", "mcp__github__create_pull_request_review")
+    imported(named(*names), family="filesystem")
+    watched.open(address("tool"))
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    assert watched.page.locator(".tp-tool").count() == 2
+    assert watched.page.evaluate(BROKEN) == 0
+
+
+def test_a_page_of_a_tool_and_a_search_that_finds_nothing_have_no_fault(watched):
+    imported(named("read_mail"), family="kit")
+    imported(
+        {"tools": [{"name": "read_mail", "inputSchema": {"type": "object"}, "title": "Mail"}]},
+        family="kit",
+    )
+    decide("read_mail", context={"agent": "coder", "channel": "web"})
+    paths = [
+        address("tool", "change", Tool.objects.get().pk),
+        f"{address('tool')}?q=nothing+like+it",
+        f"{address('record')}?tool=nothing&within=week&client=nobody",
+    ]
+    faults = [fault for path in paths for fault in watched.faults(path)]
+    assert not faults, "\n".join(faults)

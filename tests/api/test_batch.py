@@ -1,0 +1,133 @@
+"""`POST decisions/batch/`: many questions, one policy, each item answered or refused alone."""
+
+import time
+
+import pytest
+
+from tests.factories import make_layer, make_rule
+from toolpolicy.models import Record
+
+ITEM = {"surface": "call", "tool": "send_mail"}
+
+
+@pytest.fixture
+def rules(api):
+    layer = make_layer()
+    make_rule(layer, id="no-wipe", match={"name": "wipe"})
+    make_rule(
+        layer,
+        id="ask-outside",
+        effect="require_approval",
+        match={"name": "*"},
+        when={"channel": "outside"},
+    )
+
+
+def results(api, sent):
+    response = api.post("decisions/batch/", sent)
+    assert response.status_code == 200, response.content
+    return response.json()["results"]
+
+
+def test_items_are_answered_in_their_order(api, rules):
+    tools = ["send_mail", "wipe", "read_mail"]
+    answers = results(api, {"items": [{**ITEM, "tool": tool} for tool in tools]})
+    assert [answer["tool"]["name"] for answer in answers] == tools
+    assert [answer["outcome"] for answer in answers] == ["allow", "deny", "allow"]
+    assert len({answer["decision_id"] for answer in answers}) == 3
+
+
+def test_an_answer_of_a_batch_is_the_answer_alone(api, rules):
+    item = {**ITEM, "tool": "wipe", "arguments": {"all": True}}
+    alone = api.post("decisions/", item).json()
+    (answer,) = results(api, {"items": [item]})
+    assert {**answer, "decision_id": ""} == {**alone, "decision_id": ""}
+
+
+def test_each_answer_has_a_record_of_its_own(api, rules):
+    answers = results(api, {"items": [ITEM, {**ITEM, "dry_run": True}]})
+    records = [Record.objects.get(uid=answer["decision_id"]) for answer in answers]
+    assert [record.kind for record in records] == ["decision", "simulation"]
+
+
+def test_a_wrong_item_leaves_the_others_alone(api, rules):
+    first, second, third = results(api, {"items": [ITEM, {"surface": "call"}, ITEM]})
+    assert (first["outcome"], third["outcome"]) == ("allow", "allow")
+    assert second["type"] == "/docs/problems/invalid/"
+    assert (second["status"], second["code"], second["outcome"]) == (422, "invalid", "deny")
+    assert [error["pointer"] for error in second["errors"]] == ["/items/1"]
+
+
+def test_a_batch_of_wrong_items_only_is_answered_too(api, rules):
+    answers = results(api, {"items": [{}, 5, None]})
+    assert [answer["code"] for answer in answers] == ["invalid"] * 3
+
+
+def test_items_take_what_they_leave_out_from_the_defaults(api, rules):
+    sent = {
+        "defaults": {**ITEM, "context": {"channel": "outside", "agent": "a"}},
+        "items": [
+            {},
+            {"tool": "wipe"},
+            {"context": {"channel": "inside"}},
+            {"context": {"session": "s-1"}},
+        ],
+    }
+    answers = results(api, sent)
+    outcomes = [answer["outcome"] for answer in answers]
+    assert outcomes == ["needs_approval", "deny", "allow", "needs_approval"]
+    agents = Record.objects.filter(kind="decision").values_list("agent", flat=True)
+    assert set(agents) == {"a"}
+
+
+def test_a_fault_of_the_defaults_is_told_where_it_stands(api, rules):
+    sent = {
+        "defaults": {"surface": "shell", "context": {"sandbox_mode": "off", "b": 1}},
+        "items": [{"tool": "x", "context": {"a": 2, "b": "c"}}, {"tool": "a b"}],
+    }
+    first, second = results(api, sent)
+    assert sorted(error["pointer"] for error in first["errors"]) == [
+        "/defaults/context/sandbox_mode",
+        "/defaults/surface",
+        "/items/0/context/a",
+    ]
+    assert sorted(error["pointer"] for error in second["errors"]) == [
+        "/defaults/context/b",
+        "/defaults/context/sandbox_mode",
+        "/defaults/surface",
+        "/items/1/tool",
+    ]
+
+
+def test_many_faults_of_the_defaults_do_not_stand_in_every_item_of_the_answer(api):
+    context = dict.fromkeys(map(str, range(60)), 1)
+    sent = {"defaults": {**ITEM, "context": context}, "items": [{}, {"more": 1}]}
+    for own, answer in enumerate(results(api, sent)):
+        assert len(answer["errors"]) == 20
+        assert answer["more_errors"] == 40 + own
+
+
+def test_a_thousand_items_are_answered(api, rules):
+    start = time.process_time()
+    answers = results(api, {"defaults": ITEM, "items": [{}] * 1_000})
+    assert time.process_time() - start < 20
+    assert {answer["outcome"] for answer in answers} == {"allow"}
+    assert Record.objects.filter(kind="decision").count() == 1_000
+
+
+def test_all_items_are_judged_by_one_version(api, rules):
+    answers = results(api, {"defaults": ITEM, "items": [{}] * 5})
+    assert len({answer["policy"]["version"] for answer in answers}) == 1
+
+
+def test_what_an_earlier_item_lets_in_counts_for_the_later_ones(api):
+    layer = make_layer()
+    make_rule(layer, match={"name": "send_mail"}, when={"untrusted_content": "true"})
+    context = {"session": "s-1"}
+    items = [{"tool": "send_mail"}, {"tool": "read_web"}, {"tool": "send_mail"}]
+    sent = {"defaults": {"surface": "call", "context": context}, "items": items}
+    assert [answer["outcome"] for answer in results(api, sent)] == [
+        "allow",
+        "allow",
+        "deny",
+    ]

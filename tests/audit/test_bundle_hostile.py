@@ -1,0 +1,251 @@
+"""Whatever it is given, the verifier says a verdict: tables, and thousands of small slips."""
+
+import ast
+import gzip
+import json
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.audit.bundles import Key, Log, canonical, judged, some_log, written
+from toolpolicy.audit import verify_bundle
+
+pytestmark = pytest.mark.usefixtures("signatures_once")
+LOG = some_log()
+SCRIPT = Path(verify_bundle.__file__).read_text(encoding="utf-8")
+FORMS = [LOG.bundle({"tool": "send"}, complete=complete) for complete in (False, True)]
+GOOD = written(FORMS[True])
+FIRST = GOOD.splitlines(keepends=True)[0]
+DEEP = b"[" * 100_000
+NOT_BUNDLES = {
+    "nothing": (b"", 2),
+    "an empty line": (b"\n", 1),
+    "spaces": (b" " * 1000, 2),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), 1),
+    "zeros": (bytes(10_000) + b"\n", 1),
+    "another encoding": (GOOD.decode().encode("utf-16"), 1),
+    "a byte order mark": (b"\xef\xbb\xbf" + GOOD, 1),
+    "a list": (b"[]\n", 1),
+    "a number": (b"17\n", 1),
+    "null": (b"null\n", 1),
+    "an object": (b"{}\n", 1),
+    "a list as type": (b'{"type":["bundle"]}\n', 1),
+    "an unknown type": (b'{"type":"blok"}\n', 1),
+    "a newer format": (FIRST.replace(b"bundle/1", b"bundle/2"), 2),
+    "a member twice": (FIRST.replace(b'{"complete"', b'{"complete":true,"complete"'), 1),
+    "another filter": (FIRST.replace(b'"tool"', b'"tulip"'), 1),
+    "a filter by a list": (FIRST.replace(b'"send"', b'["send"]'), 1),
+    "a filter by true": (FIRST.replace(b'"send"', b"true"), 1),
+    "a span that is no time": (FIRST.replace(b'{"tool"', b'{"from":"2026","tool"'), 1),
+    "a time without its digits": (FIRST.replace(b".000000Z", b"Z"), 1),
+    "deep lists": (DEEP + b"\n", 1),
+    "deep objects": (b'{"a":' * 100_000 + b"\n", 1),
+    "depth in a filter": (FIRST.replace(b'"send"', DEEP + b"]" * 100_000), 1),
+    "NaN": (FIRST.replace(b'"send"', b"NaN"), 1),
+    "infinity": (FIRST.replace(b'"send"', b"-Infinity"), 1),
+    "a number beyond the doubles": (FIRST.replace(b'"send"', b"1e400"), 1),
+    "a long number": (FIRST.replace(b'"send"', b"9" * 5000), 1),
+    "half a sign": (FIRST.replace(b'"send"', b'"\\ud800"') + GOOD[len(FIRST) :], 1),
+    "no UTF-8": (FIRST.replace(b"send", b"s\xffnd"), 1),
+    "only its first line": (FIRST, 2),
+    "the end alone": (GOOD.splitlines(keepends=True)[-1], 1),
+    "an empty gzip": (gzip.compress(b""), 2),
+    "gzip cut off": (gzip.compress(GOOD)[:-20], 2),
+    "gzip without its check": (gzip.compress(GOOD)[:-8], 2),
+    "gzip damaged": (gzip.compress(GOOD)[:200] + bytes(50) + gzip.compress(GOOD)[250:], 1),
+    "gzip with another check": (gzip.compress(GOOD)[:-8] + bytes(8), 1),
+    "only the mark of gzip": (b"\x1f\x8b", 2),
+    "gzip twice": (gzip.compress(gzip.compress(GOOD)), 1),
+    "zlib": (zlib.compress(GOOD), 1),
+}
+
+
+@pytest.mark.parametrize("name", NOT_BUNDLES)
+def test_what_is_no_bundle_gets_a_verdict(tmp_path, name):
+    data, code = NOT_BUNDLES[name]
+    found = judged(tmp_path, data)
+    assert found["exit"] == code, found
+    assert found["what"].isascii()
+    json.dumps(found)
+
+
+@pytest.mark.parametrize("path", ["", "missing", "bundle\0", "\udcff"])
+def test_what_cannot_be_opened_gets_a_verdict(tmp_path, path):
+    assert verify_bundle.verify(str(tmp_path / path), "", [])["exit"] == 2
+    good = tmp_path / "good"
+    good.write_bytes(GOOD)
+    assert verify_bundle.verify(str(good), "", [str(tmp_path / path)])["exit"] == 2
+
+
+def test_a_line_beyond_the_longest_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(verify_bundle, "LONGEST_LINE", 50_000)
+    assert judged(tmp_path, GOOD)["exit"] == 0
+    long = FIRST + b'{"type":"key","key":"' + b"a" * 50_000 + b'"}\n'
+    found = judged(tmp_path, long)
+    assert (found["exit"], found["what"]) == (1, "the line is too long")
+
+
+def test_what_is_lost_is_not_looked_for_without_end(tmp_path, monkeypatch):
+    lines = LOG.bundle(complete=True)
+    moved = [*lines[:3], *lines[4:-1], lines[3], lines[-1]]
+    assert judged(tmp_path, written(moved))["kind"] == "reordered"
+    monkeypatch.setattr(verify_bundle, "SEARCHED", 1000)
+    assert judged(tmp_path, written(moved))["kind"] == "missing"
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_any_json_in_place_of_any_value_gets_a_verdict(tmp_path_factory, data):
+    leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+    anything = st.recursive(
+        leaves,
+        lambda part: st.lists(part, max_size=2) | st.dictionaries(st.text(max_size=3), part),
+        max_leaves=4,
+    )
+    lines = FORMS[data.draw(st.booleans())]
+    n = data.draw(st.integers(0, len(lines) - 1))
+    name = data.draw(st.sampled_from(sorted(lines[n])))
+    changed = {**lines[n], name: data.draw(anything)}
+    raw = written([*lines[:n], {"type": "x"}, *lines[n + 1 :]])
+    text = json.dumps(changed).encode()
+    found = judged(tmp_path_factory.getbasetemp(), raw.replace(b'{"type":"x"}', text))
+    assert found["exit"] in {1, 2} or changed == lines[n]
+
+
+# --- slips of single bytes and lines --------------------------------------------------------------
+
+
+def meaning(data: bytes) -> list[object]:
+    """Return what a bundle says, all of it but how its last line is written."""
+    lines = data.splitlines(keepends=True)
+    return [*lines[:-1], json.loads(lines[-1])]
+
+
+@given(st.data())
+@settings(max_examples=400)
+def test_no_slip_of_a_byte_passes(tmp_path_factory, data):
+    at = data.draw(st.integers(0, len(GOOD) - 1))
+    new = data.draw(st.binary(max_size=2))
+    slipped = GOOD[:at] + new + GOOD[at + data.draw(st.integers(0, 2)) :]
+    found = judged(tmp_path_factory.getbasetemp(), slipped)
+    assert found["exit"] in {1, 2} or meaning(slipped) == meaning(GOOD)
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_no_bit_of_the_last_line_slips(tmp_path, bit):
+    start = GOOD.rindex(b"\n", 0, -1) + 1
+    for at in range(start, len(GOOD)):
+        slipped = GOOD[:at] + bytes([GOOD[at] ^ 1 << bit]) + GOOD[at + 1 :]
+        found = judged(tmp_path, slipped)
+        assert found["exit"] in {1, 2} or meaning(slipped) == meaning(GOOD), slipped[start:]
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_no_slip_of_a_byte_in_gzip_passes(tmp_path_factory, data):
+    packed = bytearray(gzip.compress(GOOD, mtime=0))
+    packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
+    found = judged(tmp_path_factory.getbasetemp(), bytes(packed))
+    assert found["exit"] in {1, 2} or gzip.decompress(packed) == GOOD
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_no_shuffle_of_lines_passes(tmp_path_factory, data):
+    lines = GOOD.splitlines(keepends=True)
+    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), min_size=1, max_size=40))
+    mixed = b"".join(lines[n] for n in kept)
+    found = judged(tmp_path_factory.getbasetemp(), mixed)
+    assert found["exit"] in {1, 2} or mixed == GOOD
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=100)
+def test_any_bytes_get_a_verdict(tmp_path_factory, data):
+    assert judged(tmp_path_factory.getbasetemp(), data)["exit"] in {1, 2}
+
+
+# --- the script by itself -------------------------------------------------------------------------
+
+
+def run(folder: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run a copy of the script where nothing else of the project is, as a stranger would."""
+    (folder / "verify_bundle.py").write_text(SCRIPT, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-W", "error", "verify_bundle.py", *arguments],
+        cwd=folder,
+        env={"PYTHONIOENCODING": "ascii"},
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_script_is_read_by_python_3_9():
+    assert ast.parse(SCRIPT, feature_version=(3, 9)).body != []
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_the_script_alone_reads_a_file_or_its_input(tmp_path, pack):
+    (tmp_path / "b").write_bytes(pack(GOOD))
+    (tmp_path / "copies").write_text(canonical(LOG.checkpoint(6)) + "\n", encoding="utf-8")
+    known = ["--key", Key("log").id, "--checkpoint", "copies"]
+    for ended in (run(tmp_path, "b", *known), run(tmp_path, "-", *known, stdin=pack(GOOD))):
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert ended.stdout.startswith(b"GOOD: all is as it was sealed")
+        assert b"unknown" not in ended.stdout
+
+
+def test_the_script_names_the_first_bad_place(tmp_path):
+    (tmp_path / "b").write_bytes(GOOD.replace(b'"said\\":\\"', b'"said\\":\\"!', 1))
+    ended = run(tmp_path, "b")
+    where = b"(altered, line 6, seq 2, block 1)"
+    assert (ended.returncode, ended.stderr) == (1, b"")
+    assert ended.stdout.splitlines()[0] == b"BROKEN: its text is not as sealed " + where
+    told = json.loads(run(tmp_path, "b", "--json").stdout)
+    assert told["place"] == {"line": 6, "seq": 2, "block": 1}
+
+
+def test_nothing_in_a_bundle_acts_on_the_terminal(tmp_path):
+    nasty = "\x1b[2J\u202e\r\n\u2028\x00\x7f\ud7ff"
+    log = Log()
+    log.record()
+    log.seal(note=nasty, gaps=[nasty], segment=2)
+    lines = log.bundle(sinks=[nasty])
+    for sent in (
+        lines,
+        [{**lines[0], "log": nasty}, *lines[1:]],
+        [*lines, lines[-1] | {"x": nasty}],
+    ):
+        (tmp_path / "b").write_bytes(written(sent))
+        for ended in (run(tmp_path, "b"), run(tmp_path, "b", "--json")):
+            assert ended.stderr == b""
+            assert all(byte == 10 or 32 <= byte < 127 for byte in ended.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["b", "--key", "xyz"],
+        ["b", "--key", "0" * 15],
+        ["b", "c"],
+        ["missing"],
+        ["."],
+        ["ï\u202e"],
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_ends_with_2_and_a_reason(tmp_path, arguments):
+    (tmp_path / "b").write_bytes(GOOD)
+    ended = run(tmp_path, *arguments)
+    assert ended.returncode == 2
+    assert ended.stdout + ended.stderr != b""
+    assert b"Traceback" not in ended.stderr
+    assert ended.stdout.isascii()

@@ -1,0 +1,130 @@
+"""Transactions that end later than others that began after them: sealed later, and never lost."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from tests.audit.logs import verdict, write_records
+from toolpolicy.audit import keeping, sealer, waiting, writer
+from toolpolicy.models import Block, Leaf, Record
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Let the clock jump ahead."""
+
+    def jump(**span):
+        now = timezone.now() + timedelta(**span)
+        monkeypatch.setattr(timezone, "now", lambda: now)
+
+    return jump
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Look for stragglers when told to, not in the first round of this process."""
+    fresh = keeping._Looks(next_at=float("inf"))
+    monkeypatch.setattr(keeping, "_looks", fresh)
+    return fresh
+
+
+def overtaken(monkeypatch) -> list[int]:
+    """Write three records, of which the first is not there yet when the others are sealed."""
+    ids = write_records(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            sealer, "waiting", lambda most, after: waiting.waiting(most, after=max(after, ids[0]))
+        )
+        sealer.seal_all()
+    return ids
+
+
+@pytest.mark.django_db
+def test_a_straggler_is_sealed_in_the_next_round(monkeypatch, looks):
+    ids = overtaken(monkeypatch)
+    assert keeping.keep() == 1
+    assert Leaf.objects.get(record=ids[0]).seq == 3
+    assert verdict().good
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("span", [{"minutes": 2}, {"minutes": 20}, {"hours": 20}])
+def test_one_that_took_longer_is_sealed_when_stragglers_are_looked_for(
+    monkeypatch, looks, later, span
+):
+    ids = overtaken(monkeypatch)
+    later(**span)
+    write_records(1)
+    assert keeping.keep() == 1
+    assert not Leaf.objects.filter(record=ids[0]).exists()
+    looks.next_at = 0.0
+    assert keeping.keep() == 1
+    assert Leaf.objects.filter(record=ids[0]).exists()
+    assert verdict().good
+
+
+@pytest.mark.django_db
+def test_a_sign_of_life_takes_stragglers_along(monkeypatch, looks, later):
+    ids = overtaken(monkeypatch)
+    later(minutes=20)
+    block = sealer.give_sign_of_life(timedelta(minutes=5))
+    assert block is not None
+    assert block.count == 1
+    assert Leaf.objects.filter(record=ids[0]).exists()
+    assert verdict().good
+
+
+@pytest.mark.django_db
+def test_whatever_is_still_unsealed_is_sealed_when_a_person_asks_for_it(monkeypatch, looks, later):
+    overtaken(monkeypatch)
+    later(days=3)
+    write_records(1)
+    assert sealer.seal_all() == 1
+    assert sealer.seal_all(back=None) == 1
+    assert verdict().good
+
+
+@pytest.mark.django_db
+def test_a_record_that_was_never_sealed_is_told_when_it_says_it_is_older(monkeypatch, looks, later):
+    overtaken(monkeypatch)
+    later(hours=1)
+    write_records(1)
+    sealer.seal_all()
+    first = verdict().first
+    assert first is not None
+    assert "says it is older than what is sealed" in first.message
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_held_open_is_sealed_after_those_that_began_later():
+    if connection.vendor == "sqlite":
+        pytest.skip("on SQLite one transaction writes at a time: none overtakes another")
+    written, released = threading.Event(), threading.Event()
+    held = threading.Thread(target=hold, args=(written, released))
+    held.start()
+    written.wait(timeout=60)
+    late = write_records(3)
+    sealer.seal_all()
+    released.set()
+    held.join(timeout=60)
+    early = Record.objects.order_by("pk").values_list("pk", flat=True)[0]
+    assert early < min(late)
+    sealer.seal_all()
+    sealed = list(Leaf.objects.order_by("seq").values_list("record_id", flat=True))
+    assert sealed == [*late, early]
+    assert all('"gaps":[]' in text for text in Block.objects.values_list("text", flat=True))
+    assert verdict().good
+
+
+def hold(written: threading.Event, released: threading.Event) -> None:
+    """Write a record and leave its transaction open."""
+    try:
+        with transaction.atomic():
+            writer.write(kind="decision", body={})
+            written.set()
+            released.wait(timeout=60)
+    finally:
+        connection.close()

@@ -1,0 +1,233 @@
+"""API keys: shown once, recognised in one query, never able to make more than themselves."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from tests.factories import ORIGIN, SYSTEM, make_user
+from toolpolicy.models import ApiClient, Record
+from toolpolicy.services import clients
+from toolpolicy.services._keys import new_key, read_key
+from toolpolicy.services.actors import Actor
+from toolpolicy.services.errors import InvalidInput, KeyRefused, NotFound, Refused
+
+pytestmark = pytest.mark.django_db
+
+
+def create(actor=SYSTEM, **values):
+    return clients.create(actor=actor, values={"name": "bot", **values})
+
+
+def refusal(key):
+    with pytest.raises(KeyRefused) as caught:
+        clients.authenticate(key=key)
+    return caught.value.code
+
+
+def everything_stored():
+    """Return every value of every row of the store as one text."""
+    texts = []
+    for table in connection.introspection.table_names():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {table}")  # noqa: S608  (our own tables)
+            texts += [str(row) for row in cursor.fetchall()]
+    return "\n".join(texts)
+
+
+# --- making --------------------------------------------------------------------------------------
+
+
+def test_a_key_is_recognised_as_its_client():
+    client, key = create()
+    assert clients.authenticate(key=key) == client
+    assert key.startswith(f"tp_live_{client.key_id}_")
+
+
+def test_nothing_that_is_stored_is_a_usable_key():
+    _, key = create()
+    secret = key.split("_")[3]
+    assert len(secret) == 40
+    assert secret not in everything_stored()
+
+
+def test_keys_hold_at_least_192_random_bits_and_differ():
+    keys = {new_key("live").text for _ in range(200)}
+    assert (
+        len({key.split("_")[3] for key in keys}) == len({key.split("_")[2] for key in keys}) == 200
+    )
+    assert 62**40 > 2**192
+
+
+def test_a_key_does_not_show_its_secret_when_it_is_printed():
+    key = new_key("live")
+    assert key.secret not in repr(key)
+
+
+def test_a_new_key_may_decide_and_ends_after_the_deployments_days(settings):
+    client, _ = create()
+    assert (client.scopes, client.pinned_context) == (["decide"], {})
+    assert client.expires_at - client.created_at == timedelta(
+        days=settings.TOOLPOLICY.default_key_days
+    )
+
+
+def test_a_key_can_be_made_without_an_end_and_with_one():
+    assert create(expires_at=None)[0].expires_at is None
+    assert create(expires_at="2100-01-01T00:00:00+01:00")[0].expires_at == datetime(
+        2099, 12, 31, 23, tzinfo=UTC
+    )
+
+
+def test_the_owner_is_who_made_it_unless_another_is_named():
+    ada, bob = make_user("ada"), make_user("bob")
+    own, _ = clients.create(actor=Actor.for_user(ada), values={"name": "a"})
+    given, _ = clients.create(actor=Actor.for_user(ada), values={"name": "b"}, owner=bob)
+    assert (own.owner, own.owner_label, given.owner_label) == (ada, "ada", "bob")
+
+
+@pytest.mark.parametrize(
+    ("values", "pointer"),
+    [
+        ({"name": ""}, "/name"),
+        ({"name": None}, "/name"),
+        ({"name": "x" * 201}, "/name"),
+        ({"scopes": ["fly"]}, "/scopes/0"),
+        ({"scopes": "decide"}, "/scopes"),
+        ({"pinned_context": {"agent": 5}}, "/pinned_context/agent"),
+        ({"pinned_context": ["agent"]}, "/pinned_context"),
+        ({"pinned_context": {"sandbox_mode": "lax"}}, "/pinned_context/sandbox_mode"),
+        ({"pinned_context": {"untrusted_content": "no"}}, "/pinned_context/untrusted_content"),
+        ({"expires_at": "2020-01-01T00:00:00Z"}, "/expires_at"),
+        ({"expires_at": "tomorrow"}, "/expires_at"),
+        ({"expires_at": 5}, "/expires_at"),
+        ({"secret_hash": "0"}, "/secret_hash"),
+    ],
+)
+def test_a_wrong_client_is_refused_at_the_member_that_is_wrong(values, pointer):
+    with pytest.raises(InvalidInput) as caught:
+        create(**values)
+    assert [fault.pointer for fault in caught.value.faults] == [pointer]
+    assert not ApiClient.objects.exists()
+
+
+def test_a_key_gives_only_scopes_that_it_holds():
+    own, _ = create(scopes=["decide", "clients:write"])
+    actor = Actor.for_client(own)
+    assert create(actor, scopes=["decide"])
+    with pytest.raises(Refused, match="policy:write") as caught:
+        create(actor, scopes=["decide", "policy:write"])
+    assert caught.value.code == "scope_not_held"
+
+
+def test_a_key_that_is_bound_to_a_context_binds_the_keys_it_makes():
+    own, _ = create(scopes=["decide", "clients:write"], pinned_context={"agent": "a"})
+    actor = Actor.for_client(own)
+    assert create(actor, pinned_context={"agent": "a", "channel": "c"})
+    for pinned in ({}, {"agent": "b"}):
+        with pytest.raises(Refused, match="`agent`"):
+            create(actor, pinned_context=pinned)
+
+
+def test_making_and_revoking_a_key_are_recorded_without_its_secret():
+    user = make_user("ada")
+    client, key = clients.create(
+        actor=Actor.for_user(user), values={"name": "bot", "expires_at": None}, origin=ORIGIN
+    )
+    clients.revoke(actor=Actor.for_user(user), client=client.pk, origin=ORIGIN)
+    revoked, made = Record.objects.newest_first().select_related("body")
+    assert (made.kind, made.actor_label, made.object_label) == ("key", "ada", "bot")
+    assert json.loads(made.body.text)["key"] == {
+        "id": client.key_id, "name": "bot", "owner": "ada", "scopes": ["decide"],
+        "pinned_context": {}, "expires_at": None,
+    }  # fmt: skip
+    assert json.loads(made.body.text)["action"] == "create_key"
+    assert json.loads(revoked.body.text)["summary"] == "revoked the key `bot`"
+    assert revoked.request_id == "request-1"
+    assert key.split("_")[3] not in made.body.text
+
+
+# --- recognising ---------------------------------------------------------------------------------
+
+
+def test_a_key_is_recognised_in_one_query(django_assert_num_queries):
+    _, key = create()
+    clients.authenticate(key=key)
+    with django_assert_num_queries(1):
+        clients.authenticate(key=key)
+
+
+def test_the_last_use_is_noted_at_most_once_a_minute(django_assert_num_queries):
+    client, key = create()
+    with django_assert_num_queries(2):
+        clients.authenticate(key=key)
+    client.refresh_from_db()
+    first = client.last_used_at
+    clients.authenticate(key=key)
+    client.refresh_from_db()
+    assert client.last_used_at == first
+    ApiClient.objects.update(last_used_at=first - timedelta(seconds=61))
+    clients.authenticate(key=key)
+    client.refresh_from_db()
+    assert client.last_used_at >= first
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "tp_live", "Bearer x", "tp_live_aaaaaaaa_b_c", "tp_live_é", "x" * 5000, "\0"]
+)
+def test_what_is_no_key_is_refused_without_a_query(text, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert refusal(text) == "key_invalid"
+
+
+def test_a_mistyped_key_is_refused_without_a_query(django_assert_num_queries):
+    _, key = create()
+    with django_assert_num_queries(0):
+        for index in range(len("tp_live_"), len(key)):
+            if key[index] != "_":
+                other = "b" if key[index] == "a" else "a"
+                assert refusal(key[:index] + other + key[index + 1 :]) == "key_invalid"
+        for near in (f"{key}\n", f" {key}", key[:-1], key.upper()):
+            assert refusal(near) == "key_invalid"
+
+
+def test_an_unknown_key_and_a_wrong_secret_look_alike(django_assert_num_queries):
+    client, _ = create()
+    stranger = new_key("live")
+    forged = read_key(stranger.text)
+    assert forged == stranger
+    ApiClient.objects.filter(pk=client.pk).update(key_id=stranger.id)
+    for key in (stranger.text, new_key("live").text):
+        with django_assert_num_queries(1):
+            assert refusal(key) == "key_invalid"
+
+
+def test_a_revoked_key_is_refused_for_good():
+    client, key = create()
+    when = clients.revoke(actor=SYSTEM, client=client.pk).revoked_at
+    assert refusal(key) == "key_revoked"
+    assert clients.revoke(actor=SYSTEM, client=client.pk).revoked_at == when
+    assert Record.objects.count() == 2
+
+
+def test_a_key_is_refused_from_its_end_on():
+    _, key = create()
+    ApiClient.objects.update(
+        created_at=timezone.now() - timedelta(days=2), expires_at=timezone.now()
+    )
+    assert refusal(key) == "key_expired"
+
+
+def test_only_the_right_secret_learns_that_a_key_was_revoked():
+    client, _ = create()
+    clients.revoke(actor=SYSTEM, client=client.pk)
+    stranger = new_key("live")
+    ApiClient.objects.update(key_id=stranger.id)
+    assert refusal(stranger.text) == "key_invalid"
+
+
+def test_a_client_that_is_not_there_cannot_be_revoked():
+    with pytest.raises(NotFound):
+        clients.revoke(actor=SYSTEM, client=9)

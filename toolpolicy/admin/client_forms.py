@@ -1,0 +1,64 @@
+"""The form of a new API key."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from toolpolicy.admin.faults import MomentField, ServiceForm, WireField
+from toolpolicy.conf import conf
+from toolpolicy.models import ApiClient
+from toolpolicy.models.choices import KeyScope
+
+MEMBERS = ("name", "scopes", "pinned_context", "expires_at")
+
+
+class ClientForm(ServiceForm):
+    """A new key. `unending` is asked for: a key without an end is the exception."""
+
+    scopes = forms.MultipleChoiceField(
+        choices=KeyScope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[KeyScope.DECIDE],
+        label=_("It may"),
+    )
+    pinned_context = WireField(
+        nothing={},
+        rows=3,
+        label=_("Bound to a context"),
+        help_text=_(
+            "Values that it must send and may not change. For example "
+            '<code>{"agent": "support-bot"}</code>. Empty: it may speak for anybody.'
+        ),
+    )
+    expires_at = MomentField(label=_("Expires (UTC)"))
+    unending = forms.BooleanField(required=False, label=_("Never expires"))
+
+    class Meta:
+        model = ApiClient
+        fields = MEMBERS
+        help_texts: ClassVar = {
+            "name": _("The application that it is for, for example <code>helpdesk-prod</code>.")
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "expires_at" in self.fields:
+            days = conf().default_key_days
+            said = ngettext("Empty: in %(days)s day.", "Empty: in %(days)s days.", days)
+            self.fields["expires_at"].help_text = said % {"days": days}
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an end for what never ends."""
+        values = super().clean() or self.cleaned_data
+        if values.get("unending") and values.get("expires_at"):
+            self.add_error("unending", gettext("Choose one: an end, or none."))
+        return values
+
+    def new_values(self) -> dict[str, Any]:
+        """Return the members of the new client."""
+        values = self.values(MEMBERS)
+        if values["expires_at"] is None and not self.cleaned_data["unending"]:
+            del values["expires_at"]
+        return values

@@ -1,0 +1,1 @@
+"""The auditor's pages: reports of a period, and what could be done at a point in time."""

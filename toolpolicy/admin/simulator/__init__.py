@@ -1,0 +1,1 @@
+"""The simulator: ask what would happen. Nothing is called; the answer is a record."""

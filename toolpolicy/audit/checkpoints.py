@@ -1,0 +1,92 @@
+"""Telling the sinks of the newest block, and saying in the log that they were told."""
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from toolpolicy.audit import heads, writer
+from toolpolicy.audit.blocks import block_hash, checkpoint_line
+from toolpolicy.audit.sinks import Sink, SinkError, sinks
+from toolpolicy.conf import conf
+from toolpolicy.models import Block, Record, SinkState
+from toolpolicy.models.choices import RecordKind
+
+logger = logging.getLogger(__name__)
+# As long as the column for it.
+_ERROR_LENGTH: Final = 500
+
+
+def tell(*, only_local: bool = False, at_once: bool = False) -> None:
+    """Tell every sink that lags of the newest block. What fails is noted, and tried again.
+
+    `only_local` leaves out those over the network, `at_once` does not wait until they lag.
+    """
+    newest = Block.objects.order_by("-number").first()
+    if newest is None:
+        return
+    told = [
+        sink.name
+        for sink in _lagging(newest, at_once=at_once)
+        if not (only_local and not sink.local) and _told(sink, newest)
+    ]
+    if told and _holds_more_than_checkpoints(newest):
+        _record(newest, told)
+
+
+def _lagging(newest: Block, *, at_once: bool) -> Iterator[Sink]:
+    states = {state.name: state for state in SinkState.objects.all()}
+    due = timezone.now() - timedelta(seconds=conf().checkpoint_seconds)
+    for sink in sinks(heads.log_id()):
+        state = states.get(sink.name)
+        tried = state.tried_at if state else None
+        lags = state is None or state.block < newest.number
+        if lags and (at_once or tried is None or tried <= due):
+            yield sink
+
+
+def _told(sink: Sink, newest: Block) -> bool:
+    now = timezone.now()
+    try:
+        sink.tell(checkpoint_line(newest.text, newest.signature))
+    except SinkError as error:
+        logger.warning("%s", error)
+        _note(sink, now, str(error))
+        return False
+    done = {
+        "block": newest.number,
+        **dict.fromkeys(("at", "tried_at"), now),
+        "failing_since": None,
+        "error": "",
+    }
+    SinkState.objects.update_or_create(name=sink.name, defaults=done)
+    return True
+
+
+def _note(sink: Sink, now: datetime, error: str) -> None:
+    state, _ = SinkState.objects.get_or_create(name=sink.name)
+    state.tried_at, state.failing_since = now, state.failing_since or now
+    state.error = error[:_ERROR_LENGTH]
+    state.save()
+
+
+def _holds_more_than_checkpoints(newest: Block) -> bool:
+    """Tell it of a block: or else each checkpoint would need another one for its own record."""
+    ends = newest.first, newest.first + newest.count - 1
+    sealed = Record.objects.filter(leaf__seq__range=ends)
+    return sealed.exclude(kind=RecordKind.CHECKPOINT).exists()
+
+
+@transaction.atomic
+def _record(newest: Block, told: list[str]) -> None:
+    body = {
+        "action": "checkpoint",
+        "summary": f"told {', '.join(told)} of block {newest.number}",
+        "block": {"n": newest.number, "hash": block_hash(newest.text)},
+        "sinks": told,
+    }
+    index = writer.RecordIndex(object_label=f"block {newest.number}")
+    writer.write(kind=RecordKind.CHECKPOINT, body=body, index=index)

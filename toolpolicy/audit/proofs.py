@@ -1,0 +1,56 @@
+"""The proof that one record is in the log: its header, a path, a signed block, whatever its age.
+
+Three queries, each by an index; the block's leaves are the only ones that are hashed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from toolpolicy.audit import merkle
+from toolpolicy.audit.headers import COLUMNS, members
+from toolpolicy.models import Block, Leaf, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What takes a stranger from a record to the signature over its block.
+
+    `path` are the siblings (hex) from the record's leaf up to the root of the block; as many as
+    the block's records have binary digits, at most.
+    """
+
+    seq: int
+    header: list[Any]
+    path: list[str]
+    block: Block
+
+    def wire(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        signed = {"text": self.block.text, "signature": self.block.signature}
+        return {"seq": self.seq, "header": self.header, "path": self.path, "block": signed}
+
+
+def prove(uid: UUID) -> Proof | None:
+    """Return the proof of a record; None when there is none of that id, or no block holds it."""
+    found = Record.objects.filter(uid=uid, leaf__isnull=False)
+    row = found.values_list("leaf__seq", *COLUMNS).first()
+    if row is None:
+        return None
+    seq, *columns = row
+    block = Block.objects.filter(first__lte=seq, count__gt=0).order_by("-first").first()
+    if block is None or seq >= block.first + block.count:
+        return None
+    return Proof(seq, members(columns), _path(block, seq), block)
+
+
+def _path(block: Block, seq: int) -> list[str]:
+    leaves = Leaf.objects.filter(seq__gte=block.first, seq__lt=block.first + block.count)
+    return path(list(leaves.order_by("seq").values_list("hash", flat=True)), seq - block.first)
+
+
+def path(hashes: Sequence[str], index: int) -> list[str]:
+    """Return the audit path (hex) of one of the leaves of a block, given by their hashes (hex)."""
+    tree = merkle.Tree([bytes.fromhex(digest) for digest in hashes])
+    return [sibling.hex() for sibling in tree.path(index)]

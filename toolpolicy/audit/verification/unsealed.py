@@ -1,0 +1,81 @@
+"""What no block covers: records that wait to be sealed, numbers of writers, texts of nobody."""
+
+import hashlib
+from typing import Any, Final
+
+from django.db.models import Count, Exists, F, Max, OuterRef
+
+from toolpolicy.audit import gaps
+from toolpolicy.audit.headers import moment
+from toolpolicy.audit.verification import contradictions
+from toolpolicy.audit.verification.findings import Kind, Verdict
+from toolpolicy.audit.verification.reading import Loose, loose
+from toolpolicy.audit.waiting import SETTLED
+from toolpolicy.models import Block, Leaf, Record, RecordBody
+
+_SEVERAL: Final = 100
+
+
+def check(verdict: Verdict) -> None:
+    """Judge what a walk over the blocks does not see."""
+    _check_writers(verdict)
+    _check_doubles(verdict)
+    _check_waiting(verdict)
+    _check_texts(verdict)
+
+
+def _check_writers(verdict: Verdict) -> None:
+    """Find numbers that no record has: deleted before they were sealed."""
+    own = Record.objects.order_by().values("writer_id")
+    told = own.annotate(last=Max("writer_n"), different=Count("writer_n", distinct=True))
+    for writer, last in told.filter(different__lt=F("last")).values_list("writer_id", "last"):
+        for gap in gaps.gaps_of(writer, last):
+            message = "records {1} to {2} of the writer {0} are gone".format(*gap)
+            verdict.find(Kind.MISSING, message)
+
+
+def _check_doubles(verdict: Verdict) -> None:
+    for names in (("writer_id", "writer_n"), ("uid",)):
+        doubles = Record.objects.order_by().values(*names).annotate(n=Count("pk")).filter(n__gt=1)
+        for double in doubles.values(*names)[:_SEVERAL]:
+            said = " ".join(map(str, double.values()))
+            verdict.find(Kind.DUPLICATED, f"the record {said} is there twice", seq=_place(double))
+
+
+def _place(double: dict[str, Any]) -> int | None:
+    """Return the number under which a record is sealed that is there twice."""
+    rows = Record.objects.filter(**double).values("pk")
+    return (
+        Leaf.objects.filter(record__in=rows).order_by("seq").values_list("seq", flat=True).first()
+    )
+
+
+def _check_waiting(verdict: Verdict) -> None:
+    """Find records that are not sealed though they say they are older than sealed ones."""
+    newest = Block.objects.order_by("-number").values_list("at", flat=True).first()
+    since = moment(newest - SETTLED) if newest else ""
+    for one in loose():
+        said = contradictions.columns(one.header)
+        name = f"the record {said.get('uid')} (row {one.row}), not sealed yet,"
+        if str(said.get("at")) < since:
+            message = f"{name} says it is older than what is sealed"
+            verdict.find(Kind.INSERTED, message)
+        fault = _fault(one)
+        if fault:
+            verdict.find(fault[0], f"{name} {fault[1]}")
+
+
+def _fault(one: Loose) -> tuple[Kind, str] | None:
+    if one.text is None:
+        return Kind.MISSING, "has no text"
+    if one.text_hash != hashlib.sha256(b"\x00" + one.text).hexdigest().encode():
+        return Kind.ALTERED, "has another text than its hash says"
+    names = contradictions.against_envelope(one.header, one.text)
+    return (Kind.ALTERED, f"is not what its text says ({', '.join(names)})") if names else None
+
+
+def _check_texts(verdict: Verdict) -> None:
+    """Find texts without a record."""
+    alone = RecordBody.objects.filter(~Exists(Record.objects.filter(pk=OuterRef("pk"))))
+    for row in alone.values_list("pk", flat=True)[:_SEVERAL]:
+        verdict.find(Kind.INSERTED, f"there is a text for row {row}, which is no record")

@@ -1,0 +1,136 @@
+"""The whole log judged: keys, blocks, records, writers, sinks."""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from django.db.models import Max
+
+from toolpolicy.audit import keys
+from toolpolicy.audit.blocks import parse
+from toolpolicy.audit.sinks import sinks
+from toolpolicy.audit.unreadable import Unreadable, reading
+from toolpolicy.audit.verification import outside, unsealed
+from toolpolicy.audit.verification.chain import Place, Walk
+from toolpolicy.audit.verification.diagnosis import explain
+from toolpolicy.audit.verification.findings import Kind, Verdict
+from toolpolicy.audit.verification.keyring import keyring
+from toolpolicy.audit.verification.marks import check_mark, mark_verified, place_verified
+from toolpolicy.audit.verification.pruned import Pruned, pruned
+from toolpolicy.audit.verification.reading import Sealed, between, stored_blocks, strays
+from toolpolicy.audit.verification.records import Judge, tell
+from toolpolicy.audit.waiting import count_waiting
+from toolpolicy.models import AuditState, Block, SealKey
+
+Progress = Callable[[int, int], None]
+"""Told the number of the block just read and of the last one."""
+Found = TypeVar("Found")
+MOST_WAITING: Final = 1_000_000
+LAST: Final = "how far the log was verified"
+SEVERAL: Final = 100
+
+
+def verify(*, full: bool, progress: Progress = lambda _done, _all: None) -> Verdict:
+    """Judge the log: all of it, or what was sealed since it was verified last and found good.
+
+    Only reads, but for the mark of how far it is good. Memory does not grow with the log.
+    """
+    verdict = Verdict(log="", full=full)
+    _name(verdict)
+    chain: list[SealKey] = read(verdict, "a key of the log", keys.chain, [])
+    ring = keyring(verdict.log, chain)
+    place = Place()
+    if not full:
+        place = read(verdict, LAST, lambda: _start(verdict.log, chain), place)
+    verdict.after_block = place.n
+    _walk(Walk(place, ring, verdict), progress)
+    ring.tell(verdict)
+    read(verdict, LAST, lambda: check_mark(verdict, chain), None)
+    if full:
+        read(verdict, "a record that is not sealed", lambda: unsealed.check(verdict), None)
+    outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
+    verdict.waiting = count_waiting(MOST_WAITING)
+    if verdict.good and verdict.blocks:
+        mark_verified(verdict.log, place)
+    return verdict
+
+
+def read(verdict: Verdict, what: str, reader: Callable[[], Found], otherwise: Found) -> Found:
+    """Return what a reader finds; a value that no column should hold becomes a finding."""
+    try:
+        with reading():
+            return reader()
+    except Unreadable as error:
+        verdict.find(Kind.ALTERED, f"{what} cannot be read: {error}")
+    return otherwise
+
+
+def _name(verdict: Verdict) -> None:
+    """Find the log's name: what its first block says, where the database says otherwise."""
+    first = stored_blocks("number >= %s", [1], 1)
+    try:
+        said = parse(first[0].text).log if first else ""
+    except ValueError:
+        said = ""
+    rows: list[tuple[int, str]] = read(verdict, "the name of the log", _names, [])
+    verdict.log = said or (rows[0][1] if rows else "")
+    if not rows and first:
+        verdict.find(Kind.MISSING, "the name of the log is gone")
+    elif len(rows) > 1:
+        verdict.find(Kind.DUPLICATED, "the name of the log is there twice")
+    elif rows and rows[0] != (1, verdict.log):
+        verdict.find(Kind.ALTERED, f"the database names the log {rows[0][1]}; its blocks do not")
+
+
+def _names() -> list[tuple[int, str]]:
+    found = AuditState.objects.order_by("pk").values_list("pk", "log")
+    return [(row, str(name)) for row, name in found]
+
+
+def _start(log: str, chain: list[SealKey]) -> Place:
+    """Return where to go on: after what was verified, and never before the newest segment.
+
+    What a repair closed is told by a full verification.
+    """
+    place = place_verified(log, chain)
+    newest = Block.objects.order_by("-number").values_list("segment", flat=True).first()
+    if newest is None or newest <= place.segment:
+        return place
+    begin = Block.objects.filter(segment=newest).order_by("number").first()
+    if begin is None or begin.number <= place.n:
+        return place
+    return Place(n=begin.number - 1, end=begin.first, segment=newest - 1)
+
+
+def _walk(walk: Walk, progress: Progress) -> None:
+    verdict, place = walk.verdict, walk.place
+    judge = Judge(verdict, _pruned(verdict))
+    beyond: list[Sealed] = []
+    while True:
+        last = Block.objects.aggregate(last=Max("number"))["last"] or 0
+        for block in walk.blocks():
+            judge.check(block)
+            progress(block.n, last)
+        beyond = strays(place.end, SEVERAL)
+        # A block may have come meanwhile, with the leaves that seem to stand in none.
+        if not beyond or not Block.objects.filter(number__gt=max(place.n, last)).exists():
+            break
+    for end, first in walk.skipped:
+        beyond += between(end, first, SEVERAL)
+    explain(judge, beyond)
+    _tell_gone(judge)
+    verdict.head = place.n
+
+
+def _pruned(verdict: Verdict) -> Pruned:
+    return read(verdict, "a record of a pruning", pruned, Pruned(()))
+
+
+def _tell_gone(judge: Judge) -> None:
+    """Say which texts are gone, and not by pruning: it may have gone on meanwhile."""
+    if not judge.gone:
+        return
+    known = _pruned(judge.verdict)
+    for block, seq in judge.gone:
+        if seq not in known:
+            message = f"record {seq}: its text is gone, and not by pruning"
+            tell(judge.verdict, Kind.MISSING, block, seq, message)

@@ -1,0 +1,168 @@
+"""What of a call's arguments a record must not show: rules in wire form, and the places they find.
+
+Rules stand for all tools, for a family and for a tool. They add up: what any of them finds is
+masked. Of their modes the tool's own counts, else its family's, else that of all tools.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from toolpolicy.engine.faults import join
+from toolpolicy.engine.pointers import tokens
+from toolpolicy.engine.reading import Reader, present
+from toolpolicy.engine.secret_names import LONGEST_RUN, SecretNames, is_glob, words
+
+MEMBERS: Final = ("mode", "keys", "pointers")
+MOST_PATTERNS: Final = 200
+LONGEST_PATTERN: Final = 200
+MOST_SPOTS: Final = 200
+"""Beyond so many places in one document, it is masked whole."""
+ANY: Final = "*"
+"""Stands in a pointer for any member or item."""
+# An object such as {"name": "Authorization", "value": "…"} says its member's name inside.
+_NAMED_BY: Final = ("name", "key", "header", "field")
+_VALUE: Final = "value"
+
+Path = tuple[str, ...]
+
+
+class Keeping(StrEnum):
+    """How a record keeps a tool's arguments."""
+
+    FULL = "full"
+    """As they were sent."""
+    MASKED = "masked"
+    """With what the rules find replaced."""
+    DIGEST = "digest"
+    """As one commitment; no value is kept anywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskRules:
+    """What one place says: for all tools, one family or one tool. No mode: the wider one's."""
+
+    mode: Keeping | None = None
+    keys: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """One value to be replaced: where, by which rule, of which place; `kept` of one kept apart."""
+
+    path: Path
+    rule: str
+    of: str
+    kept: bool = True
+
+
+def parse_masking(document: Any) -> MaskRules:
+    """Parse `{mode?, keys?, pointers?}`. Raises `Faults`."""
+    reader = Reader(max_patterns=MOST_PATTERNS, max_length=LONGEST_PATTERN)
+    members = reader.members(document, "", MEMBERS)
+    mode = reader.word(members["mode"], "/mode", Keeping) if present(members, "mode") else None
+    keys = reader.patterns(members.get("keys", []), "/keys")
+    pointers = reader.patterns(members.get("pointers", []), "/pointers")
+    for number, key in enumerate(keys):
+        if not 0 < len(words(key)) <= LONGEST_RUN and not is_glob(key):
+            message = f"a key is 1 to {LONGEST_RUN} words, such as `api_key`"
+            reader.fault(join("/keys", number), message)
+    for number, pointer in enumerate(pointers):
+        if pointer and not pointer.startswith("/"):
+            message = "a pointer into the arguments starts with `/`; the empty one is all of them"
+            reader.fault(join("/pointers", number), message)
+    return reader.finish(MaskRules(mode=mode, keys=keys, pointers=pointers))
+
+
+class Mask:
+    """The rules over the arguments of one tool, the widest first, each with the name of its place.
+
+    `of` is the place whose mode counts, "" where no place says any.
+    """
+
+    def __init__(self, places: Sequence[tuple[str, MaskRules]]) -> None:
+        modes = [(of, rules.mode) for of, rules in places if rules.mode is not None]
+        of, mode = modes[-1] if modes else ("", Keeping.MASKED)
+        self.mode = mode
+        self.of = of
+        self._names = [(of, SecretNames(rules.keys)) for of, rules in places if rules.keys]
+        self._pointers = [
+            (of, pointer, tokens(pointer)) for of, rules in places for pointer in rules.pointers
+        ]
+
+    def key(self, name: str) -> tuple[str, str] | None:
+        """Return the first place whose key patterns a member's name meets, and the pattern."""
+        for of, names in self._names:
+            found = names.met(name)
+            if found is not None:
+                return of, found
+        return None
+
+    def spots(self, document: Any, at: Path = ()) -> Iterator[Spot]:
+        """Yield what is masked of an arguments document that stands at `at`."""
+        if self.mode is Keeping.DIGEST:
+            yield Spot(path=at, rule="digest only", of=self.of, kept=False)
+        elif self.mode is Keeping.MASKED:
+            yield from self.keyed(document, at)
+            for of, pointer, names in self._pointers:
+                for path in _found(document, names, at):
+                    yield Spot(path=path, rule=f"pointer {pointer}", of=of)
+
+    def keyed(self, value: Any, at: Path, *, plain_only: bool = False) -> Iterator[Spot]:
+        """Yield what the keys find, at any depth; with `plain_only`, no objects and lists."""
+        if isinstance(value, list):
+            for number, item in enumerate(value):
+                yield from self.keyed(item, (*at, str(number)), plain_only=plain_only)
+        if not isinstance(value, dict):
+            return
+        named = self._named(value)
+        for name, item in value.items():
+            found = named if named and name == _VALUE else self.key(name)
+            if found and not (plain_only and isinstance(item, dict | list)):
+                yield Spot(path=(*at, name), rule=f"key {found[1]}", of=found[0])
+            else:
+                yield from self.keyed(item, (*at, name), plain_only=plain_only)
+
+    def _named(self, value: dict[str, Any]) -> tuple[str, str] | None:
+        if _VALUE not in value:
+            return None
+        said = (value.get(name) for name in _NAMED_BY)
+        found = (self.key(name) for name in said if isinstance(name, str))
+        return next((one for one in found if one), None)
+
+
+def _found(value: Any, names: Sequence[str], at: Path) -> Iterator[Path]:
+    if not names:
+        yield at
+        return
+    name, rest = names[0], names[1:]
+    if isinstance(value, dict):
+        held = value if name == ANY else [name] if name in value else []
+        for one in held:
+            yield from _found(value[one], rest, (*at, one))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            if name in (ANY, str(number)):
+                yield from _found(item, rest, (*at, str(number)))
+
+
+def settled(spots: Iterable[Spot], root: Path) -> list[Spot]:
+    """Return the outermost of these spots in order, each place once, all of them under `root`.
+
+    An outer spot around one whose value must not be kept is not kept either. Too many spots become
+    one, the root.
+    """
+    out: list[Spot] = []
+    for spot in sorted(spots, key=lambda spot: (spot.path, spot.kept)):
+        last = out[-1] if out else None
+        if last is not None and spot.path[: len(last.path)] == last.path:
+            if last.kept and not spot.kept:
+                out[-1] = replace(last, kept=False)
+            continue
+        out.append(spot)
+    if len(out) <= MOST_SPOTS:
+        return out
+    rule = f"more than {MOST_SPOTS} masked values"
+    return [Spot(path=root, rule=rule, of="", kept=all(spot.kept for spot in out))]

@@ -1,0 +1,91 @@
+"""`manage.py worker`: seals records, tells the sinks, streams and prunes, until it is stopped."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, close_old_connections, connection
+
+from toolpolicy.audit import keeping, streaming
+from toolpolicy.audit.line_files import LineFile, StreamError
+from toolpolicy.audit.signing import SealRefused
+from toolpolicy.conf import conf
+from toolpolicy.management.stopping import stopped
+from toolpolicy.services.actors import Actor
+from toolpolicy.services.errors import Refused
+from toolpolicy.services.retention import Daily
+
+
+class Command(BaseCommand):
+    """Keep the log sealed, and no text longer than its time."""
+
+    help = (
+        "Seal records each second, tell the sinks of checkpoints, show a sign of life when nothing "
+        "happens, stream records where TOOLPOLICY_STREAM_FILE says so, and delete once a day the "
+        "texts whose time is over. One a deployment is enough; more do no harm."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Read when to end."""
+        parser.add_argument("--once", action="store_true", help="do one round and end")
+        parser.add_argument(
+            "--with-parent", action="store_true", help="end when the process that started it ends"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do round after round; a refusal or a fault is said once and tried again."""
+        del args
+        if options["once"]:
+            self._once()
+            return
+        parent, stop = os.getppid(), stopped()
+        self._start_streaming(stop)
+        said, pruning = "", Daily(Actor.system("worker"))
+        while not stop.wait(keeping.INTERVAL):
+            if options["with_parent"] and os.getppid() != parent:
+                return
+            fault = _round(pruning)
+            if fault and fault != said:
+                self.stderr.write(fault)
+            said = fault
+
+    def _once(self) -> None:
+        self.stdout.write(f"sealed {keeping.keep()} records")
+        if target := conf().stream_file:
+            try:
+                count = streaming.stream_all(LineFile(Path(target)))
+            except StreamError as error:
+                self.stderr.write(f"the records are not streamed: {error}")
+            else:
+                self.stdout.write(f"streamed {count} records")
+
+    def _start_streaming(self, stop: threading.Event) -> None:
+        """Stream in a thread of its own: a slow disk must not hold up the seals."""
+        if not (target := conf().stream_file):
+            return
+
+        def say(fault: str) -> None:
+            self.stderr.write(f"the records are not streamed: {fault}")
+
+        arguments = (LineFile(Path(target)), stop, say)
+        threading.Thread(
+            target=streaming.follow, args=arguments, name="stream", daemon=True
+        ).start()
+
+
+def _round(pruning: Daily) -> str:
+    """Do one round and return what was wrong, empty when nothing was."""
+    try:
+        close_old_connections()
+        keeping.keep()
+        pruning.step()
+    except SealRefused as error:
+        return f"the log is not sealed: {error}"
+    except Refused as error:
+        return f"no text is deleted today: {error}"
+    except (DatabaseError, OSError) as error:
+        connection.close()
+        return f"the log is not sealed: {type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,18 @@
+"""Written-once rows stay as they are, whoever holds the connection."""
+
+from django.db import migrations
+
+from toolpolicy.audit import triggers
+
+
+def install(apps, schema_editor):
+    triggers.install(schema_editor.connection)
+
+
+def remove(apps, schema_editor):
+    triggers.remove(schema_editor.connection)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("toolpolicy", "0001_initial")]
+    operations = [migrations.RunPython(install, remove)]

@@ -1,0 +1,148 @@
+"""What is live at this moment, read by every decision in one query, and the policies by digest.
+
+Policies and registries are content-addressed: a cached one is never out of date, and what a
+decision is judged by is exactly what this query names (DESIGN, "How a policy becomes live").
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from django.db import connection
+
+from toolpolicy.engine.compiled import CompiledPolicy
+from toolpolicy.engine.compiled_listing import CompiledListing, Row
+from toolpolicy.engine.documents import parse_policy
+from toolpolicy.engine.evaluate import Judged
+from toolpolicy.engine.registry import Entry
+from toolpolicy.engine.values import Policy
+from toolpolicy.engine.words import Exposure, Surface
+from toolpolicy.models import Document
+from toolpolicy.services import registry_store
+from toolpolicy.services.errors import NotFound
+from toolpolicy.services.made_once import made_once
+
+# The live policy, the ones around a publication, and a few that replays ask for.
+KEPT = 8
+
+# What each listing surface shows of the registry; an unknown exposure is a direct one.
+SHOWN = {
+    Surface.CATALOG: (Exposure.DIRECT,),
+    Surface.SEARCH: (Exposure.DIRECT, Exposure.DEFERRED),
+}
+
+# One row at least: the state; more when freezes stand. The ORM cannot join what has no relation.
+_LIVE_SQL = """
+SELECT v.number, v.document_id, s.registry_digest, s.settings_digest, s.masking_digest, {clock},
+    f.kind, f.value, f.reason
+FROM toolpolicy_policystate s
+LEFT JOIN toolpolicy_policyversion v ON v.id = s.live_id
+LEFT JOIN toolpolicy_freeze f
+    ON f.lifted_at IS NULL AND (f.until IS NULL OR f.until > %s)
+WHERE s.id = 1
+ORDER BY f.kind, f.value, f.id
+"""
+# The database's own time, as records write times.
+_CLOCKS: Final = {
+    "sqlite": "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now')",
+    "postgresql": (
+        "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A freeze that stands: what is stopped, and why."""
+
+    kind: str
+    value: str
+    reason: str
+
+    def wire(self) -> dict[str, str]:
+        """Return it as records keep it."""
+        return {"kind": self.kind, "value": self.value, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """The digests that decisions are judged by; `version` is None before any publication."""
+
+    version: int | None
+    policy: str
+    registry: str
+    settings: str
+    freezes: tuple[Standing, ...] = ()
+    masking: str = ""
+    clock: str = field(default="", compare=False)
+    """What the database's clock said; "" where nothing was read."""
+
+
+def read_live(now: datetime) -> Live:
+    """Read what is live at `now`. One query."""
+    with connection.cursor() as cursor:
+        sql = _LIVE_SQL.format(clock=_CLOCKS[connection.vendor])
+        cursor.execute(sql, [connection.ops.adapt_datetimefield_value(now)])
+        rows = cursor.fetchall()
+    if not rows:
+        return Live(version=None, policy="", registry="", settings="")
+    number, document, registry, settings, masking, clock = rows[0][:6]
+    freezes = tuple(Standing(*row[6:]) for row in rows if row[6] is not None)
+    return Live(
+        version=number,
+        policy=document or "",
+        registry=registry,
+        settings=settings,
+        freezes=freezes,
+        masking=masking,
+        clock=clock,
+    )
+
+
+@made_once(KEPT)
+def policy_of(digest: str) -> Policy:
+    """Return the policy whose document has this digest; "" is the empty one. At most one query.
+
+    Raises `NotFound`.
+    """
+    if not digest:
+        return Policy()
+    text = Document.objects.filter(digest=digest).values_list("text", flat=True).first()
+    if text is None:
+        raise NotFound(f"policy `{digest}`")
+    return parse_policy(json.loads(text))
+
+
+@made_once(KEPT)
+def compiled(policy: str, registry_digest: str) -> CompiledPolicy:
+    """Return a policy ready to decide, with the tools of a registry pinned; both by digest.
+
+    Unless cached, one query for the policy and those of the registry. Raises `NotFound`.
+    """
+    ready = CompiledPolicy(policy_of(policy))
+    ready.pin(entry.subject for entry in registry_store.load(registry_digest))
+    return ready
+
+
+class Shelf(NamedTuple):
+    """The registered tools that a listing surface shows, and their listing in the same order."""
+
+    entries: tuple[Entry, ...]
+    listing: CompiledListing
+
+
+@made_once(KEPT)
+def shelf(policy: str, registry_digest: str, surface: Surface) -> Shelf:
+    """Return what a surface shows of a registry under a policy; queries and errors as `compiled`.
+
+    A tool whose state refuses every use has its place too: it is withheld by name.
+    """
+    shown = SHOWN[surface]
+    entries = tuple(
+        entry
+        for entry in registry_store.load(registry_digest)
+        if (entry.subject.exposure or Exposure.DIRECT) in shown
+    )
+    rows = [Row(Judged(e.subject, floor=e.floor), e.depends_on_arguments) for e in entries]
+    return Shelf(entries, CompiledListing(compiled(policy, registry_digest), surface, rows))

@@ -1,0 +1,26 @@
+"""A verdict on the log, in lines for a terminal or a page."""
+
+from collections.abc import Iterator
+
+from toolpolicy.audit.verification.findings import Verdict
+from toolpolicy.engine.faults import printable, quantity
+
+
+def lines(verdict: Verdict) -> Iterator[str]:
+    """Say what was read, what was found, and what it comes to."""
+    reach = "from the first record on" if verdict.full else f"after block {verdict.after_block}"
+    read = f"{quantity(verdict.records, 'record')} in {quantity(verdict.blocks, 'block')}"
+    yield f"log {verdict.log}, verified {reach}: {read}"
+    if verdict.expired:
+        yield f"  {quantity(verdict.expired, 'text')} deleted by retention; their headers verify"
+    if verdict.waiting:
+        yield f"  {quantity(verdict.waiting, 'record')} not sealed yet"
+    for part in verdict.closed:
+        yield printable(f"  segment {part['segment']} was closed: {part['note']}")
+    for finding in verdict.findings:
+        yield printable(f"  {finding.kind}: {finding.message}")
+    if verdict.more:
+        yield f"  and {quantity(verdict.more, 'finding')} more"
+    if verdict.full and not verdict.checkpoints:
+        yield "  no checkpoint outside the database was compared: see docs/audit.md"
+    yield "the log is good" if verdict.good else "the log is BROKEN"
