@@ -13,7 +13,7 @@ from tests.registry.samples import imported, named
 from tests.timing import seconds
 from toolpolicy.engine.questions import parse_list_question, parse_question
 from toolpolicy.engine.words import Outcome
-from toolpolicy.services import decisions, freezes, registry
+from toolpolicy.services import decisions, freezes, registry, registry_store
 from toolpolicy.services.errors import NotFound
 from toolpolicy.services.matrix import Cell, Matrix
 
@@ -54,6 +54,16 @@ def outcome_of(tool: str, context: dict[str, str], arguments: Any) -> str:
     question = {"surface": "call", "tool": tool, "context": context, "arguments": arguments}
     answer = decisions.decide(asker=SYSTEM, question=parse_question(question))
     return str(answer.document["outcome"])
+
+
+def test_a_registry_that_is_read_anew_lists_what_it_listed(policy):
+    context = {"agent": "clerk"}
+    found = cells(context)
+    assert any(cell.listed for cell in found.values())
+    # Another process's import, or many replays: the registry is read again, its shelves are kept.
+    registry.load.cache_clear()
+    registry_store._entries.clear()
+    assert cells(context) == found
 
 
 @pytest.mark.parametrize("agent", AGENTS)

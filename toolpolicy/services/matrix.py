@@ -195,16 +195,23 @@ def _said(facts: Facts, entries: Sequence[Entry], context: Context) -> Iterator[
         if entry.refusal is not None or _is_frozen(facts, entry, context):
             yield _REFUSED
         else:
-            yield _of_rules(facts, entry, context, listed=id(entry) in listed)
+            yield _of_rules(facts, entry, context, listed=(entry.family, entry.name) in listed)
 
 
-def _listed(facts: Facts, context: Context) -> set[int]:
-    """Return the tools that stand in the catalog or are found by searching, by identity."""
-    found: set[int] = set()
+def _listed(facts: Facts, context: Context) -> set[tuple[str, str]]:
+    """Return the tools that stand in the catalog or are found by searching, by family and name.
+
+    Not by identity: a shelf that is kept can outlive the registry it was made of.
+    """
+    found: set[tuple[str, str]] = set()
     for surface in SHOWN:
         entries, listing = facts.shelf(surface)
         answers = listing.answers(context, facts.now)
-        found.update(id(e) for e, one in zip(entries, answers, strict=True) if one.listed)
+        found.update(
+            (entry.family, entry.name)
+            for entry, answer in zip(entries, answers, strict=True)
+            if answer.listed
+        )
     return found
 
 
