@@ -5,9 +5,10 @@ import resource
 from dataclasses import replace
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from tests.audit.logs import begin_as_another_writer, tampering, verdict, write_records
-from toolpolicy.audit import blocks, checkpoints, keeping, sealer
+from toolpolicy.audit import blocks, checkpoints, heads, keeping, sealer, sinks
 from toolpolicy.audit.signing import SealRefused
 from toolpolicy.models import Block, Leaf, Record, SinkState
 from toolpolicy.services import sealing
@@ -156,6 +157,36 @@ def test_an_older_copy_refuses_to_seal_and_says_why(restored):
     with pytest.raises(SealRefused, match=f"knows block {newest}, which this database does not"):
         sealer.seal_all()
     assert f"knows block {newest}" in sealing.status().refused
+
+
+@pytest.mark.parametrize("round_of", [keeping.keep, lambda: checkpoints.tell(at_once=True)])
+def test_an_older_copy_with_nothing_to_seal_tells_no_sink_and_says_why(restored, file, round_of):
+    kept, newest = restored
+    with tampering() as cursor:
+        [last] = Record.objects.filter(leaf__isnull=True).values_list("pk")
+        cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", last)
+        cursor.execute("DELETE FROM toolpolicy_record WHERE id = %s", last)
+    # As it is in a log that is quiet: sealed last was the record of the last checkpoint.
+    SinkState.objects.update(block=kept - 1, tried_at=None)
+    before = lines_of(file)
+    with pytest.raises(SealRefused, match=f"knows block {newest}, which this database does not"):
+        round_of()
+    assert lines_of(file) == before
+    assert f"knows block {newest}" in sealing.status().refused
+    assert not verdict(full=False).good
+    with pytest.raises(CommandError, match="the log is not sealed: the sink `file` knows block"):
+        call_command("worker", "--once")
+    with pytest.raises(CommandError, match="knows block"):
+        call_command("audit", "seal")
+
+
+def test_the_file_ends_with_the_newest_block_whoever_comes_last(file):
+    told(2, 2)
+    lines = lines_of(file)
+    [sink] = sinks.sinks(heads.log_id())
+    for line in lines:
+        sink.tell(line)
+    assert lines_of(file) == lines
 
 
 def test_a_repair_goes_on_after_the_newest_block_that_anybody_knows(restored):

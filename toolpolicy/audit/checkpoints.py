@@ -23,16 +23,16 @@ _ERROR_LENGTH: Final = 500
 def tell(*, only_local: bool = False, at_once: bool = False) -> None:
     """Tell every sink that lags of the newest block. What fails is noted, and tried again.
 
-    `only_local` leaves out those over the network, `at_once` does not wait until they lag.
+    `only_local` leaves out those over the network, `at_once` does not wait until they lag. Raise
+    SealRefused, with no sink told, when one knows what the database does not: it is an older copy.
     """
     newest = Block.objects.order_by("-number").first()
     if newest is None:
         return
-    told = [
-        sink.name
-        for sink in _lagging(newest, at_once=at_once)
-        if not (only_local and not sink.local) and _told(sink, newest)
-    ]
+    lagging = [sink for sink in _lagging(newest, at_once=at_once) if sink.local or not only_local]
+    if lagging:
+        heads.check_sinks(heads.log_id())
+    told = [sink.name for sink in lagging if _told(sink, newest)]
     if told and _holds_more_than_checkpoints(newest):
         _record(newest, told)
 

@@ -40,7 +40,7 @@ def trusted(signer: Signer) -> Head:
     log = checked_log(signer)
     chain = keys.chain()
     last = Block.objects.order_by("-number").first()
-    _check_sinks(log)
+    check_sinks(log)
     if last is None:
         if Leaf.objects.exists():
             raise SealRefused("the log has sealed records and no block" + _ADVICE)
@@ -94,7 +94,8 @@ def _checked(last: Block, log: str, chain: Sequence[SealKey]) -> BlockText:
     return block
 
 
-def _check_sinks(log: str) -> None:
+def check_sinks(log: str) -> None:
+    """Raise SealRefused when a sink knows what the database does not, or cannot be read."""
     for sink in sinks(log):
         try:
             line = sink.newest()

@@ -4,6 +4,7 @@ A checkpoint is a signed block as one line. Which sinks there are is a setting; 
 told is in `SinkState`, for people to see and never believed when the log is judged.
 """
 
+import fcntl
 import logging
 import os
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from toolpolicy.audit import https
+from toolpolicy.audit.blocks import parse, parse_line
 from toolpolicy.conf import conf
 
 logger = logging.getLogger("toolpolicy.checkpoint")
@@ -79,6 +81,10 @@ class FileSink:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
+                # Two processes can hold two blocks: the file ends with the newer one.
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if _number_of(self.newest()) >= _number_of(line):
+                    return
                 # After a crash the last line may lack its end.
                 broken = file.tell() > 0 and not self._ends_whole()
                 file.write((b"\n" if broken else b"") + line.encode() + b"\n")
@@ -91,6 +97,14 @@ class FileSink:
         with self.path.open("rb") as file:
             file.seek(-1, os.SEEK_END)
             return file.read(1) == b"\n"
+
+
+def _number_of(line: str | None) -> int:
+    """Return the number of the block that a line is about; 0 when it is about none."""
+    try:
+        return parse(parse_line(line)[0]).n if line else 0
+    except ValueError:
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

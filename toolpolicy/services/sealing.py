@@ -87,9 +87,9 @@ def seal() -> int:
     """Seal all that waits and tell the sinks; return how many records. Raise Refused."""
     try:
         count = sealer.seal_all(back=None)
+        checkpoints.tell(at_once=True)
     except SealRefused as error:
         raise Refused("not_sealed", str(error)) from error
-    checkpoints.tell(at_once=True)
     return count
 
 

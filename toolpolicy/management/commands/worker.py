@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, close_old_connections, connection
 
 from toolpolicy.audit import keeping, streaming
@@ -52,7 +52,10 @@ class Command(BaseCommand):
             said = fault
 
     def _once(self) -> None:
-        self.stdout.write(f"sealed {keeping.keep()} records")
+        try:
+            self.stdout.write(f"sealed {keeping.keep()} records")
+        except SealRefused as error:
+            raise CommandError(f"the log is not sealed: {error}") from error
         if target := conf().stream_file:
             try:
                 count = streaming.stream_all(LineFile(Path(target)))
