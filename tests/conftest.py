@@ -48,7 +48,7 @@ def register_profile() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--only-db", action="store_true", help="run only the tests that touch the database"
+        "--only-db", action="store_true", help="run only the tests whose outcome is the database's"
     )
 
 
@@ -78,7 +78,9 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return bool(needs.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
-def touches_database(item: pytest.Item) -> bool:
+def depends_on_database(item: pytest.Item) -> bool:
+    if item.get_closest_marker("any_database") is not None:
+        return False
     fixtures = set(getattr(item, "fixturenames", ()))
     case = getattr(item, "cls", None)
     return (
@@ -91,6 +93,6 @@ def touches_database(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.option.only_db:
         return
-    kept = [item for item in items if touches_database(item)]
-    config.hook.pytest_deselected(items=[item for item in items if not touches_database(item)])
-    items[:] = kept
+    kept = {item: depends_on_database(item) for item in items}
+    config.hook.pytest_deselected(items=[item for item, keeps in kept.items() if not keeps])
+    items[:] = [item for item, keeps in kept.items() if keeps]

@@ -24,6 +24,11 @@ from django.test import SimpleTestCase, TestCase
 def test_pure():
     pass
 
+@pytest.mark.any_database
+def test_that_would_find_the_same(db):
+    pass
+
+
 @pytest.mark.django_db
 def test_marked():
     pass
@@ -82,10 +87,10 @@ def test_the_build_server_tries_each_law_five_thousand_times(tmp_path):
     assert "laws: 5000 cases each" in run_suite(tmp_path, "def test_it(): pass", CI="true")
 
 
-def test_only_tests_that_touch_the_database_are_kept_for_the_second_one(tmp_path):
+def test_only_tests_that_depend_on_the_database_are_kept_for_the_second_one(tmp_path):
     said = run_suite(tmp_path, MIXED, "--only-db", "--collect-only", "-q")
     names = {
         line.rpartition("test_it.py")[2].lstrip(":") for line in said.splitlines() if "::" in line
     }
     assert names == {"test_marked", "test_by_fixture", "TestOfDjango::test_it"}
-    assert "3/5 tests collected (2 deselected)" in said
+    assert "3/6 tests collected (3 deselected)" in said

@@ -18,6 +18,7 @@ from toolpolicy.services import policies
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.any_database
 def test_no_page_has_a_fault_at_any_width_in_either_theme(watched):
     policies.install_baseline(actor=SYSTEM)
     for number in (1, 2):

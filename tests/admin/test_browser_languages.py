@@ -11,7 +11,7 @@ from tests.admin.test_pages import fill
 from tests.factories import SYSTEM, make_layer
 from toolpolicy.services import policies
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 LANGUAGES = [language for language, _ in settings.LANGUAGES if language != settings.LANGUAGE_CODE]
 
 

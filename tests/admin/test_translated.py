@@ -21,7 +21,7 @@ from toolpolicy.models import Layer, PolicyVersion, Tool
 from toolpolicy.services import demo, policies
 from toolpolicy.services.baseline import BASELINE_NAMES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 # Names are the same in every language.
 NAMES = {"toolpolicy", "JSON", "YAML", "CSV", "HTTP", "UTC"}
 # How Django calls its icons of yes and no.

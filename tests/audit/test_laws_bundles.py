@@ -94,6 +94,7 @@ def test_a_bundle_has_what_is_asked_for_and_is_good(tmp_path, steps, members, co
         transaction.set_rollback(True)
 
 
+@pytest.mark.any_database
 @pytest.mark.django_db
 @in_one_database
 @given(
@@ -113,6 +114,7 @@ def test_with_any_byte_changed_no_bundle_is_good(tmp_path, steps, members, compl
     assert found["exit"] in (1, 2), found
 
 
+@pytest.mark.any_database
 @pytest.mark.django_db
 @in_one_database
 @given(steps=logs, complete=st.booleans(), place=st.floats(0, 1, exclude_max=True))
