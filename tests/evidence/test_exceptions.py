@@ -7,7 +7,7 @@ from tests.evidence.asked import newest, person
 from tests.factories import SYSTEM, make_layer, make_rule
 from tests.live import register
 from toolpolicy.models import RecordBody
-from toolpolicy.services import accounts, clients, freezes, policies, registry
+from toolpolicy.services import accounts, clients, freezes, holds, policies, registry
 from toolpolicy.services.actors import Actor
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +140,15 @@ def test_of_keys_their_names_tell_who_froze(ada):
     again = freezes.freeze(actor=Actor.for_client(client), values=FREEZE)
     freezes.lift(actor=ada, freeze=again.pk)
     assert stands_out() == ["lifted_by_another"]
+
+
+def test_a_hold_is_told_when_it_is_placed_and_when_it_is_lifted(ada):
+    values = {"name": "case 7", "reason": "a claim", "filter": {"tool": "wipe"}}
+    hold = holds.place(actor=ada, values=values)
+    assert newest()["comment"] == "placed the hold `case 7`"
+    holds.lift(actor=person("bob", "publisher"), hold=hold.pk)
+    assert (newest()["comment"], newest()["actor"]["label"]) == ("lifted the hold `case 7`", "bob")
+    assert stands_out() == []
 
 
 @pytest.mark.parametrize(

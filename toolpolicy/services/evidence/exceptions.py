@@ -147,7 +147,7 @@ def _of_change(body: Wire, known: Known) -> Iterator[ExceptionCode]:
     states = [state_change(pair) for pair in tools_of(body)]
     if any(was == ToolState.QUARANTINED and now == ToolState.ACTIVE for was, now in states):
         yield ExceptionCode.QUARANTINE_LIFTED
-    if body.get("action") == "lift" and _is_another(body, known):
+    if "freeze" in body and body.get("action") == "lift" and _is_another(body, known):
         yield ExceptionCode.LIFTED_BY_ANOTHER
     if body.get("action") == "create_key" and body["key"]["expires_at"] is None:
         yield ExceptionCode.KEY_WITHOUT_END
