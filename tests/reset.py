@@ -28,8 +28,9 @@ def reset(test_case: TransactionTestCase) -> None:
     reports = import_module("toolpolicy.migrations.0015_reports")
     masking = import_module("toolpolicy.migrations.0016_masking")
     holds = import_module("toolpolicy.migrations.0019_holds")
+    readers = import_module("toolpolicy.migrations.0020_audit_readers")
     grants = (simulate.grant, sees.grant, reports.grant, masking.first_row, holds.grant)
-    for put in (first_rows.install, access.show, *grants):
+    for put in (first_rows.install, access.show, *grants, readers.make):
         put(apps, SimpleNamespace(connection=connection))
     import_module("toolpolicy.services.seen").forget()
 

@@ -12,7 +12,7 @@ from toolpolicy.services import clients, freezes, holds, masking
 
 pytestmark = pytest.mark.django_db
 
-ROLES = ("author", "publisher", "approver", "auditor", "operator")
+ROLES = ("author", "publisher", "approver", "auditor", "audit reader", "operator")
 OURS = (
     *("layer", "rule", "policyversion", "document", "policystate", "record", "freeze"),
     *("ruleusage", "sessiontaint", "refusalcount", "tool", "toolfamily", "tooldeclaration"),
@@ -30,6 +30,7 @@ SEES = {
     },
     "approver": {"layer", "rule", "policyversion", "record", "tool", "toolfamily"},
     "auditor": set(OURS),
+    "audit reader": {"record"},
     "operator": {
         *("freeze", "apiclient", "tool", "toolfamily", "tooldeclaration"),
         *("refusalcount", "sessiontaint", "record", "masking"),

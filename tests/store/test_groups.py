@@ -10,7 +10,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 # Rights that stand beside a model that is written once, and change nothing of it.
 OTHERS = ("publish_policy", "simulate", "read_reports")
-GROUPS = ("approver", "auditor", "author", "operator", "publisher")
+GROUPS = ("approver", "audit reader", "auditor", "author", "operator", "publisher")
 
 
 def acts(group):
@@ -19,7 +19,7 @@ def acts(group):
     return {name for name in names if not name.startswith(("view_", "simulate", "read_"))}
 
 
-def test_there_are_five_groups():
+def test_there_are_six_groups():
     assert sorted(Group.objects.values_list("name", flat=True)) == list(GROUPS)
 
 
@@ -31,7 +31,7 @@ def test_what_one_group_may_do_no_other_may():
 def test_each_group_does_its_own():
     assert {"add_rule", "change_rule", "delete_rule", "add_layer"} <= acts("author")
     assert acts("publisher") == {"publish_policy", "add_legalhold", "change_legalhold"}
-    assert acts("auditor") == acts("approver") == set()
+    assert acts("auditor") == acts("audit reader") == acts("approver") == set()
     assert {"add_freeze", "change_freeze", "add_apiclient", "change_tool"} <= acts("operator")
 
 
@@ -46,12 +46,18 @@ def test_an_auditor_sees_everything():
     }
 
 
+def test_an_audit_reader_sees_records_and_reports_and_nothing_else():
+    reader = make_user("rita", groups=("audit reader",))
+    assert reader.get_all_permissions() == {"toolpolicy.view_record", "toolpolicy.read_reports"}
+
+
 def test_who_makes_or_publishes_rules_reads_the_calls_that_they_answer():
     reads = {"view_record", "view_recordbody"}
     for group in GROUPS:
         held = Permission.objects.filter(group__name=group, codename__in=reads)
         found = set(held.values_list("codename", flat=True))
-        assert found == ({"view_record"} if group == "operator" else reads)
+        without = group in ("operator", "audit reader")
+        assert found == ({"view_record"} if without else reads)
 
 
 def test_no_group_may_change_the_baseline():

@@ -58,6 +58,9 @@ PAGES: Final[Mapping[str, tuple[Words, str, str]]] = {
     "Reports": (_("Reports"), "admin:toolpolicy_reports", "toolpolicy.read_reports"),
 }
 
+# What stands in the navigation of somebody who checks the log and may do nothing else.
+AUDITING: Final = frozenset({"Record", "Audit", "Reports"})
+
 
 def pages_of(request: HttpRequest) -> dict[str, Any]:
     """Return the pages that are no model's and that this person may see, as Django lists models."""
@@ -84,6 +87,12 @@ def arrange(apps: Iterable[Mapping[str, Any]], pages: dict[str, Any]) -> list[di
         arranged.append(_section(name, held))
     arranged.append(_section(OTHER, list(models.values())))
     return [section for section in arranged if section["models"]]
+
+
+def only_audits(arranged: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether somebody's navigation has the audit page, and nothing but what it is about."""
+    names = {model["object_name"] for section in arranged for model in section["models"]}
+    return "Audit" in names and names <= AUDITING
 
 
 def _section(name: str, models: list[dict[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
@@ -20,7 +19,7 @@ from toolpolicy.admin.home import overview
 from toolpolicy.admin.matrix import MatrixPages
 from toolpolicy.admin.passwords import OwnPasswordView
 from toolpolicy.admin.reports.pages import ReportPages
-from toolpolicy.admin.sections import arrange, pages_of
+from toolpolicy.admin.sections import arrange, only_audits, pages_of
 from toolpolicy.admin.sign_in import SignInView
 from toolpolicy.admin.simulator import pages as simulator
 from toolpolicy.admin.visible import showing
@@ -62,10 +61,12 @@ class ToolPolicyAdminSite(AdminSite):
         home, arranged = reverse("admin:index"), arrange(found, pages_of(request))
         return [{**one, "app_url": home + one["app_url"]} for one in arranged]
 
-    def index(
+    def index(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> TemplateResponse:
-        """Show the home page."""
+    ) -> HttpResponseBase:
+        """Show the home page; who only audits has the audit page in its place."""
+        if only_audits(self.get_app_list(request)):
+            return HttpResponseRedirect(reverse("admin:toolpolicy_audit"))
         context = {"overview": overview(request), **(extra_context or {})}
         return super().index(request, context)
 

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_POST
 
 from toolpolicy.admin.auditing.taking import TakingForm, taken, verifying_program
 from toolpolicy.admin.auditing.timeline import timeline
-from toolpolicy.admin.base import by
+from toolpolicy.admin.base import actor_of, by
 from toolpolicy.audit.blocks import parse
 from toolpolicy.models import LegalHold, Record, VerificationRun
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import retention, sealing, verification_runs
+from toolpolicy.services.evidence.exports import Form, forms_for
 
 if TYPE_CHECKING:
     from toolpolicy.admin.site import ToolPolicyAdminSite
@@ -51,7 +52,7 @@ class AuditPages:
     def home(self, request: HttpRequest) -> HttpResponse:
         """Say whether the log is sealed, verified and kept elsewhere, and lead to evidence."""
         _check(request)
-        return self._home(request, TakingForm())
+        return self._home(request, TakingForm(_offered(request)))
 
     def _home(self, request: HttpRequest, form: TakingForm) -> HttpResponse:
         run = verification_runs.newest()
@@ -86,7 +87,7 @@ class AuditPages:
         _check(request)
         if request.method != "POST":
             return HttpResponseRedirect(reverse("admin:toolpolicy_audit") + "#evidence")
-        form = TakingForm(request.POST)
+        form = TakingForm(_offered(request), request.POST)
         return (taken(request, form) if form.is_valid() else None) or self._home(request, form)
 
     def program(self, request: HttpRequest) -> HttpResponse:
@@ -108,6 +109,10 @@ class AuditPages:
 def _check(request: HttpRequest) -> None:
     if not request.user.has_perm(NEEDED):
         raise PermissionDenied
+
+
+def _offered(request: HttpRequest) -> tuple[Form, ...]:
+    return forms_for(actor_of(request))
 
 
 def _kept() -> list[tuple[int, list[str]]]:

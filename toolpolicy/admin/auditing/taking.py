@@ -1,5 +1,6 @@
 """Taking evidence away: the form that says which records and how, and the files."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django import forms
@@ -17,15 +18,15 @@ from toolpolicy.services.evidence import verifier
 from toolpolicy.services.evidence.exports import Asked, Form, begin
 from toolpolicy.services.record_filters import RecordFilter, parse
 
-FORMS: Final = (
-    (str(Form.BUNDLE), _("a bundle that proves itself (JSON Lines)")),
-    (str(Form.PACKED), _("the same, packed (gzip)")),
-    (str(Form.TABLE), _("a table to read (CSV)")),
-)
+FORMS: Final = {
+    Form.BUNDLE: _("a bundle that proves itself (JSON Lines)"),
+    Form.PACKED: _("the same, packed (gzip)"),
+    Form.TABLE: _("a table to read (CSV)"),
+}
 
 
 class TakingForm(forms.Form):
-    """Which records; nothing filled in stands for all of them."""
+    """Which records; nothing filled in stands for all of them. `offered` is what one may take."""
 
     since = MomentField(label=_("From (UTC)"))
     until = MomentField(label=_("Until (UTC)"))
@@ -36,13 +37,23 @@ class TakingForm(forms.Form):
     agent = forms.CharField(label=_("Agent"), required=False)
     session = forms.CharField(label=_("Session"), required=False)
     rule = forms.CharField(label=_("Rule"), required=False)
-    form = forms.ChoiceField(label=_("As"), choices=FORMS)
     complete = forms.BooleanField(
         label=_("prove that nothing was left out (larger)"), required=False
     )
 
-    def __init__(self, data: Any = None) -> None:
+    def __init__(self, offered: Sequence[Form], data: Any = None) -> None:
         super().__init__(data, label_suffix="")
+        self.fields["form"] = forms.ChoiceField(
+            label=_("As"), choices=[(str(one), FORMS[one]) for one in offered]
+        )
+        self.offered = offered
+        if not self.proves:
+            del self.fields["complete"]
+
+    @property
+    def proves(self) -> bool:
+        """Whether bundles are offered."""
+        return Form.BUNDLE in self.offered
 
     def asked(self) -> Asked:
         """Return what is asked for. Raise ValidationError beside the form."""
@@ -53,7 +64,7 @@ class TakingForm(forms.Form):
             return Asked(
                 wanted=RecordFilter(equal=wanted.equal, since=given["since"], until=given["until"]),
                 form=Form(given["form"]),
-                complete=given["complete"],
+                complete=given.get("complete", False),
             )
         except InvalidInput as error:
             raise ValidationError([capfirst(fault.message) for fault in error.faults]) from error

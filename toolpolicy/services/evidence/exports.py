@@ -137,7 +137,7 @@ def begin(*, actor: Actor, asked: Asked, origin: Origin = NOWHERE) -> Export:
     can be sealed (`nothing_sealed`).
     """
     refuse_bound(actor)
-    if not _may(actor, asked.form):
+    if asked.form not in forms_for(actor):
         raise Refused("export_refused", "this needs the right to read records and their texts")
     begun = _record_begin(asked, actor, origin)
     keeping.seal_now()
@@ -147,10 +147,13 @@ def begin(*, actor: Actor, asked: Asked, origin: Origin = NOWHERE) -> Export:
     return Export(asked, begun, actor, origin)
 
 
-def _may(actor: Actor, form: Form) -> bool:
+def forms_for(actor: Actor) -> tuple[Form, ...]:
+    """Return what somebody may take: a table has no texts, a bundle has what callers sent."""
     if actor.client is not None:
-        return KeyScope.AUDIT_READ in actor.client.scopes
-    return actor.may("view_record") and (form is Form.TABLE or actor.may("view_recordbody"))
+        return tuple(Form) if KeyScope.AUDIT_READ in actor.client.scopes else ()
+    if not actor.may("view_record"):
+        return ()
+    return tuple(Form) if actor.may("view_recordbody") else (Form.TABLE,)
 
 
 def _source(asked: Asked, actor: Actor) -> Bundle | RecordTable:
