@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 
 from tests.factories import SYSTEM, make_layer, make_rule
+from toolpolicy.audit import sealer
 from toolpolicy.services import policies, registry, seen
 
 QUESTION = {
@@ -128,6 +129,16 @@ def test_one_of_each(rows, django_assert_num_queries):
     for path in (f"{name}/{key}/" for name, key in keys):
         with django_assert_num_queries(KEY + 1):
             assert rows.get(path).status_code == 200
+
+
+SEAL = 4  # the record's header, its block, the leaves beside it, the keys
+
+
+def test_a_sealed_record(rows, django_assert_num_queries):
+    sealer.seal_all()
+    uid = rows.get("records/").json()["results"][0]["uid"]
+    with django_assert_num_queries(KEY + 1 + SEAL):
+        assert rows.get(f"records/{uid}/").json()["seal"]["proof"] == "good"
 
 
 def test_an_export_and_the_schema(rows, django_assert_num_queries):

@@ -9,10 +9,12 @@ import pytest
 from django.db import connections, transaction
 from django_filters.utils import get_model_field
 
+from tests.audit.logs import tampering
 from toolpolicy.api.filters import RecordFilters
-from toolpolicy.audit import writer
+from toolpolicy.audit import sealer, writer
+from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.writer import RecordIndex
-from toolpolicy.models import Record, RecordBody
+from toolpolicy.models import Block, Leaf, Record, RecordBody
 
 QUESTION = {"surface": "call", "tool": "send_mail", "context": {"agent": "a", "session": "s"}}
 WITHOUT_FILTER = {
@@ -125,3 +127,19 @@ def test_reading_needs_the_scope(key_with, decided):
 def test_no_record_is_written_or_taken_away_here(api, decided, method):
     assert api.send(method, f"records/{decided}/", {}).status_code == 405
     assert api.send(method, "records/", {}).status_code == 405
+
+
+def test_a_record_says_where_it_stands_in_the_log_once_it_is_sealed(api, decided):
+    assert api.get(f"records/{decided}/").json()["seal"] is None
+    sealer.seal_all()
+    leaf, block = Leaf.objects.get(record__uid=decided), Block.objects.get()
+    assert api.get(f"records/{decided}/").json()["seal"] == {
+        "seq": leaf.seq,
+        "block": block.number,
+        "at": parse(block.text).at,
+        "key": parse(block.text).key,
+        "proof": "good",
+    }
+    with tampering() as cursor:
+        cursor.execute("UPDATE toolpolicy_block SET signature = '00'")
+    assert api.get(f"records/{decided}/").json()["seal"]["proof"] == "block_altered"

@@ -23,7 +23,8 @@ NAMES: Final = tuple("text_hash" if name == "leaf_hash" else name for name in CO
 KIND, AT, WRITER, WRITER_N, TEXT_HASH, OUTCOME = (
     COLUMNS.index(name) for name in ("kind", "at", "writer_id", "writer_n", "leaf_hash", "outcome")
 )
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Return the text of a header given by its members."""
 
 
 def moment(at: datetime) -> str:
@@ -39,7 +40,7 @@ def members(row: Sequence[Any]) -> list[Any]:
 
 def header(row: Sequence[Any]) -> str:
     """Return the header's text."""
-    return _encode(members(row))
+    return encode(members(row))
 
 
 def leaf(row: Sequence[Any]) -> bytes:

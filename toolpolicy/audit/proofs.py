@@ -9,7 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from toolpolicy.audit import merkle
-from toolpolicy.audit.headers import COLUMNS, members
+from toolpolicy.audit.headers import COLUMNS, encode, members
+from toolpolicy.audit.sealer import MOST
 from toolpolicy.models import Block, Leaf, Record
 
 
@@ -31,6 +32,15 @@ class Proof:
         signed = {"text": self.block.text, "signature": self.block.signature}
         return {"seq": self.seq, "header": self.header, "path": self.path, "block": signed}
 
+    def root(self) -> str:
+        """Return the root (hex) that header and path lead to; empty when they lead to none."""
+        index, siblings = self.seq - self.block.first, [bytes.fromhex(one) for one in self.path]
+        digest = merkle.leaf(encode(self.header).encode())
+        try:
+            return merkle.root_from_path(digest, index, self.block.count, siblings).hex()
+        except ValueError:
+            return ""
+
 
 def prove(uid: UUID) -> Proof | None:
     """Return the proof of a record; None when there is none of that id, or no block holds it."""
@@ -47,7 +57,9 @@ def prove(uid: UUID) -> Proof | None:
 
 def _path(block: Block, seq: int) -> list[str]:
     leaves = Leaf.objects.filter(seq__gte=block.first, seq__lt=block.first + block.count)
-    return path(list(leaves.order_by("seq").values_list("hash", flat=True)), seq - block.first)
+    # However many records an altered block claims, no more are read than a block can have.
+    hashes = leaves.order_by("seq").values_list("hash", flat=True)[:MOST]
+    return path(list(hashes), seq - block.first)
 
 
 def path(hashes: Sequence[str], index: int) -> list[str]:

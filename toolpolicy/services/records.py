@@ -46,8 +46,8 @@ def between(
 
 
 def get(*, actor: Actor, uid: uuid.UUID) -> Record:
-    """Return one record with its body: one query. Raise NotFound, also for another key's record."""
-    found = visible_to(actor).filter(uid=uid).select_related("body").first()
+    """Return one record with body and leaf: one query. Raise NotFound, also for that of another."""
+    found = visible_to(actor).filter(uid=uid).select_related("body", "leaf").first()
     if found is None:
         raise NotFound(f"record {uid}")
     return found

@@ -23,6 +23,7 @@ FORMS: Final = {
     Form.PACKED: _("the same, packed (gzip)"),
     Form.TABLE: _("a table to read (CSV)"),
 }
+EQUAL: Final = ("kind", "tool", "agent", "session", "rule", "uid")
 
 
 class TakingForm(forms.Form):
@@ -37,6 +38,7 @@ class TakingForm(forms.Form):
     agent = forms.CharField(label=_("Agent"), required=False)
     session = forms.CharField(label=_("Session"), required=False)
     rule = forms.CharField(label=_("Rule"), required=False)
+    uid = forms.UUIDField(label=_("Record id"), required=False)
     complete = forms.BooleanField(
         label=_("prove that nothing was left out (larger)"), required=False
     )
@@ -58,9 +60,9 @@ class TakingForm(forms.Form):
     def asked(self) -> Asked:
         """Return what is asked for. Raise ValidationError beside the form."""
         given = self.cleaned_data
-        equal = {name: given[name] for name in ("kind", "tool", "agent", "session", "rule")}
+        equal = {name: str(given[name]) for name in EQUAL if given[name]}
         try:
-            wanted: RecordFilter = parse({name: text for name, text in equal.items() if text})
+            wanted: RecordFilter = parse(equal)
             return Asked(
                 wanted=RecordFilter(equal=wanted.equal, since=given["since"], until=given["until"]),
                 form=Form(given["form"]),

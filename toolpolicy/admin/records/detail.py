@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.tracing.answers import AnswerView
+from toolpolicy.admin.words import Words
 from toolpolicy.audit.commitments import MASKED
 from toolpolicy.audit.writer import leaf_hash
 from toolpolicy.engine.faults import join
@@ -21,10 +23,20 @@ from toolpolicy.services import decisions
 from toolpolicy.services.decisions import proving
 from toolpolicy.services.decisions.proving import Proof, Verdict
 from toolpolicy.services.errors import NotFound
+from toolpolicy.services.evidence.seals import Holds, Seal, is_overdue, seal_of
 from toolpolicy.services.live import policy_of
 from toolpolicy.services.payloads import Payload, ValuesMissing, without_payload
 
 JUDGED: Final = (RecordKind.DECISION, RecordKind.SIMULATION)
+SEALS: Final[Mapping[Holds, Words]] = {
+    Holds.GOOD: _("The proof checks: record, path and the signature over the block fit together."),
+    Holds.RECORD_ALTERED: _(
+        "The proof does not check: the record, or a hash beside it, is not what was sealed."
+    ),
+    Holds.BLOCK_ALTERED: _("The proof does not check: the block is not as it was signed."),
+    Holds.BLOCK_MISSING: _("The proof does not check: the block that held the record is missing."),
+    Holds.KEY_UNKNOWN: _("The proof does not check: no key of the log signed the block."),
+}
 
 
 class RecordView:
@@ -141,6 +153,26 @@ class RecordView:
     def proof_same(self) -> bool:
         """Whether the answer is proven."""
         return self.proof is not None and self.proof.verdict is Verdict.SAME
+
+    @cached_property
+    def seal(self) -> Seal | None:
+        """Its place in the log and whether the proof holds; None while it is not sealed."""
+        return seal_of(self.record)
+
+    @property
+    def seal_word(self) -> Words:
+        """What came of its proof, in words."""
+        return SEALS[self.seal.proof] if self.seal else ""
+
+    @property
+    def seal_holds(self) -> bool:
+        """Whether its place in the log is proven."""
+        return self.seal is not None and self.seal.proof is Holds.GOOD
+
+    @property
+    def overdue(self) -> bool:
+        """Whether it waits for its seal longer than it should."""
+        return self.seal is None and is_overdue(self.record)
 
 
 def laid_out(value: Any) -> str:

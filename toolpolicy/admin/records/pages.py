@@ -74,7 +74,7 @@ class RecordPage(ReadOnlyPage):
         if not self.has_view_permission(request):
             raise PermissionDenied
         key = int(object_id) if object_id.isascii() and object_id.isdigit() else 0
-        records = Record.objects.select_related("client", "body")
+        records = Record.objects.select_related("client", "body", "leaf")
         view = RecordView(get_object_or_404(records, pk=key))
         return self.shown(request, view, extra_context)
 

@@ -22,7 +22,7 @@ def read(
     rights = (READS_PAYLOADS, *needed)
     if not page.has_view_permission(request) or not request.user.has_perms(rights):
         raise PermissionDenied
-    record = get_object_or_404(Record.objects.select_related("client", "body"), pk=pk)
+    record = get_object_or_404(Record.objects.select_related("client", "body", "leaf"), pk=pk)
     view = RecordView(record)
     if view.text is None or (judged and not view.judged):
         raise Http404

@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from toolpolicy.api.shapes.base import AnswerShape, ObjectField, Shape
 from toolpolicy.models.choices import RecordKind
+from toolpolicy.services.evidence.seals import Holds
 
 
 class RecordShape(AnswerShape):
@@ -34,14 +35,31 @@ class RecordShape(AnswerShape):
     request_digest = serializers.CharField(allow_blank=True)
 
 
+class SealShape(AnswerShape):
+    """Where a record stands in the log, and whether the proof of it holds."""
+
+    seq = serializers.IntegerField(help_text="Its number in the log, which has no gaps.")
+    block = serializers.IntegerField(
+        allow_null=True, help_text="The block that holds it; null when that is missing."
+    )
+    at = serializers.DateTimeField(allow_null=True, help_text="When the block was signed.")
+    key = serializers.CharField(allow_blank=True, help_text="The id of the key that signed it.")
+    proof = serializers.ChoiceField(
+        choices=[str(one) for one in Holds],
+        help_text="`good`: record, path and the signature over the block fit together.",
+    )
+
+
 class RecordDetail(RecordShape):
     """One record with its body: as JSON, and as the exact text that `leaf_hash` is over.
 
-    Both are null when the body's time of retention is over.
+    Both are null when the body's time of retention is over. `seal` is null while the record waits
+    for its seal.
     """
 
     body = ObjectField(allow_null=True)
     text = serializers.CharField(allow_null=True)
+    seal = SealShape(allow_null=True)
 
 
 class PayloadInput(Shape):

@@ -18,6 +18,7 @@ from toolpolicy.models import Record
 from toolpolicy.models.choices import KeyScope
 from toolpolicy.services import payloads, records
 from toolpolicy.services.errors import NotFound
+from toolpolicy.services.evidence.seals import seal_of
 
 TAG: Final = "records"
 OVER_REST: Final = "asked over REST"
@@ -58,7 +59,7 @@ class RecordOne(ApiView):
         problems=(404,),
     )
     def get(self, request: Request, uid: UUID) -> Response:
-        """Read one record of the asking key with its body.
+        """Read one record of the asking key with its body and its seal.
 
         `uid` is the `decision_id` or `listing_id` of an answer. Masked values are not in it.
         """
@@ -66,7 +67,9 @@ class RecordOne(ApiView):
         record = records.get(actor=self.actor, uid=uid)
         document = records.document_of(record)
         text = None if document is None else record.body.text
-        return Response({**shapes.RecordShape(record).data, "body": document, "text": text})
+        seal = seal_of(record)
+        found = {"body": document, "text": text, "seal": None if seal is None else seal.wire()}
+        return Response({**shapes.RecordShape(record).data, **found})
 
 
 class RecordPayload(ApiView):
