@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from tests.audit.logs import sealed_log, tampering, write_records
@@ -226,3 +227,24 @@ def test_what_a_writer_wrote_before_and_was_sealed_before_is_no_gap(monkeypatch)
     assert [blocks.parse(text).gaps for text in Block.objects.values_list("text", flat=True)] == [
         *([], [])
     ]
+
+
+@pytest.mark.parametrize("fault", [SealRefused("no key"), OperationalError("no database")])
+def test_a_server_says_once_why_nothing_is_sealed_and_again_when_it_changes(
+    monkeypatch, caplog, fault
+):
+    monkeypatch.setattr(connection, "close", lambda: None)
+    monkeypatch.setattr(keeping, "close_old_connections", lambda: None)
+    faults: list[Exception | None] = [fault, fault, OSError("no disk"), fault, None, fault]
+
+    def fail(_patience: timedelta) -> None:
+        found = faults.pop(0)
+        if found is not None:
+            raise found
+
+    monkeypatch.setattr(keeping, "keep", fail)
+    said = ""
+    while faults:
+        said = keeping._kept(said)
+    assert len(caplog.records) == 4
+    assert said == str(fault)

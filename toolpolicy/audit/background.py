@@ -9,7 +9,10 @@ _running_in: set[int] = set()
 
 
 def keep_in_background() -> None:
-    """Keep the log in a thread, started on the first call in each process; see `keeping`."""
+    """Keep the log in a thread, started on the first call in each process; see `keeping`.
+
+    A server calls it when it starts, and every process when it has written a record.
+    """
     process = os.getpid()
     if process in _running_in or not conf().seal_in_process:
         return

@@ -43,26 +43,32 @@ class _Looks:
 _looks = _Looks()
 
 
-def keep(patience: timedelta = timedelta()) -> int:
+def keep(patience: timedelta = timedelta(), *, stop: threading.Event | None = None) -> int:
     """Do one round: seal what waits longer than `patience`, show signs of life, tell the sinks.
 
-    Return how many records were sealed. Raise SealRefused when the log cannot go on.
+    Return how many records were sealed. However much waits, a round ends after the block during
+    which `stop` was set. Raise SealRefused when the log cannot go on.
     """
-    count = 0
+    count, stop = 0, stop or threading.Event()
     if _looks.is_due():
-        count = _sealed(back=STRAGGLERS)
+        count = _sealed(STRAGGLERS, stop)
     else:
         oldest = oldest_waiting()
         if oldest is not None and timezone.now() - oldest >= patience:
-            count = _sealed()
+            count = _sealed(RECENT, stop)
     silence = timedelta(minutes=conf().seal_heartbeat_minutes)
     sealer.give_sign_of_life(silence + patience)
     checkpoints.tell()
     return count
 
 
-def _sealed(back: timedelta = RECENT) -> int:
-    return sum(block.count for block in sealer.sealing(wait=False, back=back))
+def _sealed(back: timedelta, stop: threading.Event) -> int:
+    count = 0
+    for block in sealer.sealing(wait=False, back=back):
+        count += block.count
+        if stop.is_set():
+            break
+    return count
 
 
 def seal_now() -> None:
@@ -78,20 +84,28 @@ def seal_now() -> None:
 
 
 def keep_on() -> NoReturn:
-    """Keep the log as long as the process lives, where no worker does; faults are logged."""
-    pause = threading.Event()
-    refused = ""
+    """Keep the log as long as the process lives, where no worker does; faults are logged.
+
+    Each is said once, and again when it changes: a log is no place for one line a second.
+    """
+    pause, said = threading.Event(), ""
     while True:
         pause.wait(INTERVAL)
-        try:
-            close_old_connections()
-            keep(PATIENCE)
-            refused = ""
-        except SealRefused as error:
-            # Said once, and again when the reason changes: a log is no place for one line a second.
-            if str(error) != refused:
-                refused = str(error)
-                logger.error("the log is not sealed: %s", refused)  # noqa: TRY400  (no surprise)
-        except (DatabaseError, OSError):
-            logger.exception("sealing failed; tried again")
-            connection.close()
+        said = _kept(said)
+
+
+def _kept(said: str) -> str:
+    """Do a round that waits for a worker; return what was wrong, logged unless just `said`."""
+    try:
+        close_old_connections()
+        keep(PATIENCE)
+    except SealRefused as error:
+        if str(error) != said:
+            logger.error("the log is not sealed: %s", error)  # noqa: TRY400  (no surprise)
+        return str(error)
+    except (DatabaseError, OSError) as error:
+        if str(error) != said:
+            logger.exception("sealing failed; tried again each second")
+        connection.close()
+        return str(error)
+    return ""

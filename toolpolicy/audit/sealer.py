@@ -22,6 +22,9 @@ from toolpolicy.models import Block, Leaf
 
 MOST: Final = 1000
 """Records in one block."""
+STALLED: Final = "60s"
+"""How long a sealer may stand still inside a seal: then PostgreSQL ends its transaction, or one
+that was stopped there would hold up all others."""
 _LOCK: Final = 0x746F6F6C7365616C
 Row = tuple[Any, ...]
 
@@ -84,8 +87,11 @@ def locked(*, wait: bool) -> bool:
         return True
     verb = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {verb}(%s)", [_LOCK])
-        (got,) = cursor.fetchone()
+        cursor.execute(
+            f"SELECT set_config('idle_in_transaction_session_timeout', %s, true), {verb}(%s)",
+            [STALLED, _LOCK],
+        )
+        _, got = cursor.fetchone()
     return wait or bool(got)
 
 
