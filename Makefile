@@ -61,7 +61,7 @@ run: $(RUNTIME)
 	@$(MANAGE) setup --url http://$(HOST):$(PORT)
 	@$(MANAGE) demo --url http://$(HOST):$(PORT)
 	@echo "serving on http://$(HOST):$(PORT) (Ctrl-C ends it)"
-	@$(MANAGE) worker --with-parent & \
+	@$(MANAGE) worker --with-parent $$$$ & \
 	    exec $(BIN)/gunicorn project.wsgi --bind $(HOST):$(PORT) --workers $(WORKERS) \
 	    --worker-class gthread --threads $(THREADS) --reuse-port --no-control-socket --log-level warning
 

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,13 @@ class Command(BaseCommand):
         """Read when to end."""
         parser.add_argument("--once", action="store_true", help="do one round and end")
         parser.add_argument(
-            "--with-parent", action="store_true", help="end when the process that started it ends"
+            "--with-parent",
+            nargs="?",
+            type=int,
+            const=0,
+            metavar="PID",
+            help="end when the process that started it ends; with its id, also when that ended "
+            "before this one was up",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,13 +47,13 @@ class Command(BaseCommand):
         if options["once"]:
             self._once()
             return
-        parent, stop = os.getppid(), stopped()
+        stop, orphaned = stopped(), _orphaned(options["with_parent"])
         self._start_streaming(stop)
         said, pruning = "", Daily(Actor.system("worker"))
         while not stop.wait(keeping.INTERVAL):
-            if options["with_parent"] and os.getppid() != parent:
+            if orphaned():
                 return
-            fault = _round(pruning)
+            fault = _round(pruning, stop)
             if fault and fault != said:
                 self.stderr.write(fault)
             said = fault
@@ -78,11 +85,19 @@ class Command(BaseCommand):
         ).start()
 
 
-def _round(pruning: Daily) -> str:
+def _orphaned(parent: int | None) -> Callable[[], bool]:
+    """Return what tells whether the parent has ended: None is nobody's, 0 whose child this is."""
+    if parent is None:
+        return lambda: False
+    expected = parent or os.getppid()
+    return lambda: os.getppid() != expected
+
+
+def _round(pruning: Daily, stop: threading.Event) -> str:
     """Do one round and return what was wrong, empty when nothing was."""
     try:
         close_old_connections()
-        keeping.keep()
+        keeping.keep(stop=stop)
         pruning.step()
     except SealRefused as error:
         return f"the log is not sealed: {error}"
