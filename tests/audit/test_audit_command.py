@@ -201,3 +201,8 @@ def test_one_record_is_proved_to_be_in_the_log():
     assert blocks.parse(proof["block"]["text"]).n == 1
     with pytest.raises(CommandError, match="no sealed record has the id"):
         audit("proof", str(uuid4()))
+    last = str(Record.objects.get(pk=ids[2]).uid)
+    with tampering() as cursor:
+        cursor.execute("DELETE FROM toolpolicy_leaf WHERE seq = 1")
+    with pytest.raises(CommandError, match="nothing proves it: block 1 lacks leaves"):
+        audit("proof", last)

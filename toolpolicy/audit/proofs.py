@@ -11,6 +11,7 @@ from uuid import UUID
 from toolpolicy.audit import merkle
 from toolpolicy.audit.headers import COLUMNS, encode, members
 from toolpolicy.audit.sealer import MOST
+from toolpolicy.audit.unreadable import Unreadable
 from toolpolicy.models import Block, Leaf, Record
 
 
@@ -43,7 +44,10 @@ class Proof:
 
 
 def prove(uid: UUID) -> Proof | None:
-    """Return the proof of a record; None when there is none of that id, or no block holds it."""
+    """Return the proof of a record; None when there is none of that id, or no block holds it.
+
+    Raise Unreadable when what stands in its place makes none.
+    """
     found = Record.objects.filter(uid=uid, leaf__isnull=False)
     row = found.values_list("leaf__seq", *COLUMNS).first()
     if row is None:
@@ -59,7 +63,10 @@ def _path(block: Block, seq: int) -> list[str]:
     leaves = Leaf.objects.filter(seq__gte=block.first, seq__lt=block.first + block.count)
     # However many records an altered block claims, no more are read than a block can have.
     hashes = leaves.order_by("seq").values_list("hash", flat=True)[:MOST]
-    return path(list(hashes), seq - block.first)
+    try:
+        return path(list(hashes), seq - block.first)
+    except IndexError as error:
+        raise Unreadable(f"block {block.number} lacks leaves") from error
 
 
 def path(hashes: Sequence[str], index: int) -> list[str]:

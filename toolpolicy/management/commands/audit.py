@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from toolpolicy.audit import proofs, signing, streaming
 from toolpolicy.audit.line_files import StreamError
+from toolpolicy.audit.unreadable import Unreadable, reading
 from toolpolicy.engine.canonical import dumps
 from toolpolicy.engine.faults import printable, quantity, said
 from toolpolicy.management import _audit_evidence as evidence
@@ -66,7 +67,12 @@ class Command(BaseCommand):
         self._say(options, {"sealed": count}, f"sealed {quantity(count, 'record')}")
 
     def _proof(self, options: dict[str, Any]) -> None:
-        proof = proofs.prove(options["uid"])
+        try:
+            with reading():
+                proof = proofs.prove(options["uid"])
+        except Unreadable as error:
+            told = f"nothing proves it: {error}; `manage.py audit verify` says what happened"
+            raise CommandError(told) from error
         if proof is None:
             raise CommandError(f"no sealed record has the id {options['uid']}")
         block = f"record {proof.seq} is in block {proof.block.number}, by a path of "

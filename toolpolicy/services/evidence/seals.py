@@ -63,7 +63,7 @@ def seal_of(record: Record) -> Seal | None:
     try:
         with reading():
             proof = proofs.prove(record.uid)
-    except (Unreadable, IndexError):  # no such text is written, or a leaf beside it is gone
+    except Unreadable:  # no such text is written, or a leaf beside it is gone
         return _seal(leaf.seq, None, Holds.RECORD_ALTERED)
     if proof is None:
         return _seal(leaf.seq, None, Holds.BLOCK_MISSING)
