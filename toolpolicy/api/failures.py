@@ -22,6 +22,7 @@ from toolpolicy.api.replies import Reply, problem_reply
 from toolpolicy.engine.faults import Fault, Faults, shown, total
 from toolpolicy.services import refusals
 from toolpolicy.services.errors import (
+    Altered,
     InvalidInput,
     KeyRefused,
     NotFound,
@@ -114,6 +115,11 @@ def _(error: Faults | InvalidInput) -> Problem:
 @problem_of.register
 def _(error: NotFound) -> Problem:
     return Problem(code="not_found", detail=str(error.faults[0].message))
+
+
+@problem_of.register
+def _(error: Altered) -> Problem:
+    return Problem(code="altered", detail=error.faults[0].message, deny=True)
 
 
 @problem_of.register

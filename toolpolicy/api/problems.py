@@ -54,6 +54,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "audit_unavailable": Kind(503, "No record can be written"),
     "no_policy": Kind(503, "No policy is live"),
     "stale_policy": Kind(503, "The policy that was asked for is not live"),
+    "altered": Kind(503, "What is stored is not what was published"),
     "unavailable": Kind(503, "The database does not answer"),
 }
 FALLBACK: Final[Mapping[int, str]] = {

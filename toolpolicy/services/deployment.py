@@ -12,8 +12,8 @@ from toolpolicy.engine import canonical
 from toolpolicy.models import Document, PolicyState
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import Actor
-from toolpolicy.services.errors import NotFound
 from toolpolicy.services.made_once import made_once
+from toolpolicy.services.stored_texts import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,12 @@ def current() -> Deployment:
 
 @made_once(len(UnregisteredTools))
 def load(digest: str) -> Deployment:
-    """Return the settings with this digest. One query unless cached. Raises `NotFound`."""
-    text = Document.objects.filter(digest=digest).values_list("text", flat=True).first()
-    if text is None:
-        raise NotFound(f"settings `{digest}`")
-    return Deployment(unregistered_tools=UnregisteredTools(json.loads(text)["unregistered_tools"]))
+    """Return the settings with this digest. One query unless cached.
+
+    Raises `NotFound` and `Altered`.
+    """
+    said = json.loads(text_of("settings document", digest))
+    return Deployment(unregistered_tools=UnregisteredTools(said["unregistered_tools"]))
 
 
 def in_force(stored_digest: str) -> Deployment:

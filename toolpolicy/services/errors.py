@@ -33,6 +33,17 @@ class NotFound(ServiceError):
         super().__init__("not_found", [Fault("", f"there is no {label}", "not_found")])
 
 
+class Altered(ServiceError):
+    """A stored text is not what its digest says: somebody changed the database."""
+
+    def __init__(self, label: str) -> None:
+        message = (
+            f"the {label} is not what its digest says: it was changed in the database; "
+            "`manage.py audit verify --full` names all such texts"
+        )
+        super().__init__("altered", [Fault("", message, "altered")])
+
+
 class Stale(ServiceError):
     """Somebody else changed it since the editor read it."""
 

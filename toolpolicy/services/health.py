@@ -11,7 +11,8 @@ from django.db import DatabaseError, connection
 
 from toolpolicy.audit import triggers
 from toolpolicy.conf import conf
-from toolpolicy.services import policies, sealing, streams
+from toolpolicy.services import policies, sealing, stored_texts, streams
+from toolpolicy.services.errors import ServiceError
 
 logger = logging.getLogger(__name__)
 OK: Final = "ok"
@@ -46,7 +47,13 @@ def _database() -> str:
 
 def _policy() -> str:
     version = policies.live()
-    return OK if version is not None else "no policy is live; run `manage.py setup`"
+    if version is None:
+        return "no policy is live; run `manage.py setup`"
+    try:
+        stored_texts.text_of("policy", version.document_id)
+    except ServiceError as error:
+        return error.faults[0].message
+    return OK
 
 
 def _triggers() -> str:

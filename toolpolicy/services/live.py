@@ -18,10 +18,9 @@ from toolpolicy.engine.evaluate import Judged
 from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.values import Policy
 from toolpolicy.engine.words import Exposure, Surface
-from toolpolicy.models import Document
 from toolpolicy.services import registry_store
-from toolpolicy.services.errors import NotFound
 from toolpolicy.services.made_once import made_once
+from toolpolicy.services.stored_texts import text_of
 
 # The live policy, the ones around a publication, and a few that replays ask for.
 KEPT = 8
@@ -104,14 +103,9 @@ def read_live(now: datetime) -> Live:
 def policy_of(digest: str) -> Policy:
     """Return the policy whose document has this digest; "" is the empty one. At most one query.
 
-    Raises `NotFound`.
+    Raises `NotFound` and `Altered`.
     """
-    if not digest:
-        return Policy()
-    text = Document.objects.filter(digest=digest).values_list("text", flat=True).first()
-    if text is None:
-        raise NotFound(f"policy `{digest}`")
-    return parse_policy(json.loads(text))
+    return parse_policy(json.loads(text_of("policy", digest))) if digest else Policy()
 
 
 @made_once(KEPT)

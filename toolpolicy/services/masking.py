@@ -18,9 +18,10 @@ from toolpolicy.engine.masker import EVERYWHERE, FORMAT, Masker, everywhere_rule
 from toolpolicy.models import Document, Masking, PolicyState, Tool, ToolFamily
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
-from toolpolicy.services.errors import InvalidInput, NotFound, Stale
+from toolpolicy.services.errors import InvalidInput, Stale
 from toolpolicy.services.made_once import made_once
 from toolpolicy.services.registry_store import lock_state
+from toolpolicy.services.stored_texts import text_of
 
 # The live rules and those before them.
 KEPT: Final = 4
@@ -31,14 +32,9 @@ Wire = dict[str, Any]
 def load(digest: str) -> Masker:
     """Return the rules with this digest; "" is what the product masks by itself.
 
-    Unless cached, one query. Raises `NotFound`.
+    Unless cached, one query. Raises `NotFound` and `Altered`.
     """
-    if not digest:
-        return Masker({})
-    text = Document.objects.filter(digest=digest).values_list("text", flat=True).first()
-    if text is None:
-        raise NotFound(f"masking `{digest}`")
-    return Masker(json.loads(text))
+    return Masker(json.loads(text_of("masking", digest)) if digest else {})
 
 
 def write_snapshot(state: PolicyState) -> dict[str, str]:

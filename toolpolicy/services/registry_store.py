@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from toolpolicy.engine import canonical
 from toolpolicy.engine.registry import FORMAT, Entry, Registry, read_registry
 from toolpolicy.models import Document, PolicyState, Tool, ToolDeclaration
-from toolpolicy.services.errors import NotFound
 from toolpolicy.services.made_once import made_once
+from toolpolicy.services.stored_texts import checked, text_of
 
 # The live registry, the one before it, and a few that replays ask for.
 KEPT = 8
@@ -75,14 +75,12 @@ def load(digest: str) -> Registry:
     """Return the registry with this digest; "" is the empty one, before anything was registered.
 
     Content-addressed, so a cached one is never out of date; tools that a cached one holds as well
-    are not read again. Unless cached, at most three queries. Raises `NotFound`.
+    are not read again. Unless cached, at most three queries. Raises `NotFound` and `Altered`.
     """
     if not digest:
         return Registry()
-    text = Document.objects.filter(digest=digest).values_list("text", flat=True).first()
-    if text is None:
-        raise NotFound(f"registry `{digest}`")
-    tools = {json.dumps(tool): tool for tool in json.loads(text)["tools"]}
+    listed = json.loads(text_of("registry", digest))["tools"]
+    tools = {json.dumps(tool): tool for tool in listed}
     found = {key: entry for key in tools if (entry := _entries.get(key)) is not None}
     new = {key: tool for key, tool in tools.items() if key not in found}
     declared = _declarations({tool["declaration"] for tool in new.values()})
@@ -100,7 +98,7 @@ def _declarations(named: set[str]) -> dict[str, Any]:
     if not named <= texts.keys():
         # A registry of the past: some of its declarations are no longer anybody's current one.
         texts = _texts(ToolDeclaration.objects.values_list("digest", "text"), "digest", named)
-    return {name: json.loads(texts[name]) for name in named}
+    return {name: json.loads(checked("declaration", name, texts[name])) for name in named}
 
 
 def _texts(rows: QuerySet[Any, Any], key: str, named: set[str]) -> dict[str, str]:

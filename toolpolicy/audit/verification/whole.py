@@ -9,7 +9,7 @@ from toolpolicy.audit import keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.audit.verification import outside, unsealed
+from toolpolicy.audit.verification import documents, outside, unsealed
 from toolpolicy.audit.verification.chain import Place, Walk
 from toolpolicy.audit.verification.diagnosis import explain
 from toolpolicy.audit.verification.findings import Kind, Verdict
@@ -48,6 +48,8 @@ def verify(*, full: bool, progress: Progress = lambda _done, _all: None) -> Verd
     if full:
         read(verdict, "a record that is not sealed", lambda: unsealed.check(verdict), None)
     outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
+    if full:
+        read(verdict, "a stored document", lambda: documents.check(verdict), None)
     verdict.waiting = count_waiting(MOST_WAITING)
     if verdict.good and verdict.blocks:
         mark_verified(verdict.log, place)

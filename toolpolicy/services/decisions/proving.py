@@ -21,7 +21,7 @@ from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.decisions.listing import list_by
 from toolpolicy.services.decisions.recording import ENGINE
 from toolpolicy.services.decisions.replaying import facts_of, replay_of, restored
-from toolpolicy.services.errors import NotFound
+from toolpolicy.services.errors import Altered, NotFound
 
 Wire = Mapping[str, Any]
 JUDGED: Final = (RecordKind.DECISION, RecordKind.SIMULATION, RecordKind.LISTING)
@@ -143,6 +143,8 @@ def prove(record: Record) -> Proof:
             recorded, replayed = _again(record, body)
         except NotFound:
             lacks = dict(_not_kept(body))
+        except Altered as error:
+            lacks = {Lack.ALTERED: error.faults[0].message}
     if lacks:
         return Proof(verdict=Verdict.INCOMPLETE, lacks=lacks, judged_by=judged_by)
     found = tuple(_differences(recorded, replayed, ""))
