@@ -273,6 +273,9 @@ def test_a_production_environment_passes_the_deployment_checks():
     assert ended.returncode == 0, ended.stderr
     ended = run(*command, SECRET_KEY=SECRET, **SEAL_KEY)
     assert "toolpolicy.W003" in ended.stderr
+    sink = {"TOOLPOLICY_CHECKPOINT_FILE": "/var/elsewhere/{log}.jsonl"}
+    ended = run(*command, SECRET_KEY=SECRET, **SEAL_KEY, **sink)
+    assert "toolpolicy.W004" in ended.stderr
 
 
 SHOW_COOKIES = (

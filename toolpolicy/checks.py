@@ -158,8 +158,18 @@ def check_retention(**_: object) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def check_sinks(**_: object) -> list[CheckMessage]:
-    """W003 nothing outside the database knows the newest sealed block."""
+    """W003 no place outside the database knows the newest block. W004 one that it can swap."""
     values = conf()
+    named = "{log}" in values.checkpoint_file
+    if named and not values.checkpoint_url:
+        return [
+            checks.Warning(
+                "the checkpoint file is named after the log: `{log}` in its path",
+                hint="who renames the log in the database gets an empty file; give this server's "
+                "file a name of its own",
+                id="toolpolicy.W004",
+            )
+        ]
     if values.checkpoint_file or values.checkpoint_log or values.checkpoint_url:
         return []
     return [

@@ -206,3 +206,33 @@ def test_a_repair_goes_on_after_the_newest_block_that_anybody_knows(restored):
     before = Block.objects.get(number=kept)
     assert (first.block, first.seq) == (kept + 1, before.first + before.count)
     assert verdict(full=False).good
+
+
+# --- all seals gone -------------------------------------------------------------------------------
+
+
+def wiped() -> None:
+    """Take away every trace of seals but the records that speak of them, as who may write can."""
+    with tampering() as cursor:
+        for table in ("leaf", "block", "sealkey", "sinkstate", "auditstate"):
+            cursor.execute(f"DELETE FROM toolpolicy_{table}")  # noqa: S608
+
+
+@pytest.mark.parametrize("named", ["{log}.jsonl", ""])
+def test_a_log_whose_seals_are_all_gone_does_not_begin_anew_unseen(settings, tmp_path, named):
+    # A file that is named after the log is another one for another log.
+    told_to = {"checkpoint_file": str(tmp_path / named) if named else "", "checkpoint_log": True}
+    settings.TOOLPOLICY = replace(settings.TOOLPOLICY, **told_to)
+    told(3, 2)
+    wiped()
+    begin_as_another_writer()
+    write_records(1)
+    with pytest.raises(SealRefused, match="no block and no key of the log is there"):
+        sealer.seal_all()
+    said = verdict().first
+    assert said is not None
+    assert (str(said.kind), said.message) == ("missing", heads.ALL_GONE)
+    sealing.repair(actor=SYSTEM, note="the seals were lost on Monday")
+    sealer.seal_all()
+    assert not verdict().good
+    assert verdict(full=False).good

@@ -192,6 +192,9 @@ def test_a_file_of_another_log_is_not_written_to(file, settings, tmp_path):
         cursor.execute("DELETE FROM toolpolicy_leaf")
         cursor.execute("DELETE FROM toolpolicy_block")
         cursor.execute("DELETE FROM toolpolicy_sealkey")
+        cursor.execute("DELETE FROM toolpolicy_recordbody")
+        cursor.execute("DELETE FROM toolpolicy_record")
+    write_records(1)
     with pytest.raises(SealRefused, match="a new database needs a sink of its own"):
         sealer.seal_all()
 

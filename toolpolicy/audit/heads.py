@@ -14,8 +14,17 @@ from toolpolicy.audit.blocks import (
 )
 from toolpolicy.audit.signing import SealRefused, Signer, is_signed
 from toolpolicy.audit.sinks import SinkError, sinks
-from toolpolicy.models import AuditState, Block, Leaf, SealKey
+from toolpolicy.models import AuditState, Block, Leaf, Record, SealKey
+from toolpolicy.models.choices import RecordKind
 
+ALL_GONE: Final = "records speak of seals, and no block and no key of the log is there"
+# Kinds of records that are written only where something is sealed.
+_OF_SEALS: Final = (
+    RecordKind.CHECKPOINT,
+    RecordKind.ROTATION,
+    RecordKind.PRUNE,
+    RecordKind.REPAIR,
+)
 _ADVICE: Final = "; `manage.py audit verify` says what happened"
 
 
@@ -62,13 +71,21 @@ def log_id() -> str:
     return str(state.log)
 
 
-def checked_log(signer: Signer) -> str:
+def was_sealed() -> bool:
+    """Tell whether records speak of seals: a log that has none then was not always without."""
+    return Record.objects.filter(kind__in=_OF_SEALS).exists()
+
+
+def checked_log(signer: Signer, *, anew: bool = False) -> str:
     """Return the id of the log that a key may seal; the key becomes its first if it has none.
 
-    Raise SealRefused when it may not, or when the chain of keys is broken.
+    Raise SealRefused when it may not, or when the chain of keys is broken. Where all seals are
+    gone a log begins only `anew`, by somebody who says why.
     """
     log, chain = log_id(), keys.chain()
     if not chain and not Block.objects.exists():
+        if was_sealed() and not anew:
+            raise SealRefused(ALL_GONE + _ADVICE)
         keys.adopt(signer)
         chain = keys.chain()
     found = keys.faults(log, chain) or ([] if chain else ["the keys of the log are gone"])

@@ -23,13 +23,14 @@ def close_segment(note: str) -> Block:
     with transaction.atomic():
         sealer.locked(wait=True)
         key = signer()
-        head = _after_the_newest(heads.checked_log(key))
+        head = _after_the_newest(heads.checked_log(key, anew=True))
         return sealer.write(head, waiting(sealer.MOST, after=floor(STRAGGLERS)), key, note=note)
 
 
 def _after_the_newest(log: str) -> Head:
     number, text = max(_known(log), default=(0, ""))
-    segment = Block.objects.aggregate(last=Max("segment"))["last"] or 0
+    # Where no block is left of a sealed log, the segment that is closed was the first.
+    segment = Block.objects.aggregate(last=Max("segment"))["last"] or int(heads.was_sealed())
     leaf = Leaf.objects.aggregate(last=Max("seq"))["last"] or 0
     end = Block.objects.order_by("-number").first()
     ends = [leaf + 1, end.first + end.count if end else 1]

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from django.db.models import Max
 
-from toolpolicy.audit import keys
+from toolpolicy.audit import heads, keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
@@ -42,6 +42,7 @@ def verify(*, full: bool, progress: Progress = lambda _done, _all: None) -> Verd
     if not full:
         place = read(verdict, LAST, lambda: _start(verdict.log, chain), place)
     verdict.after_block = place.n
+    _tell_lost_beginning(verdict, chain, full=full)
     _walk(Walk(place, ring, verdict), progress)
     ring.tell(verdict)
     read(verdict, LAST, lambda: check_mark(verdict, chain), None)
@@ -81,6 +82,15 @@ def _name(verdict: Verdict) -> None:
         verdict.find(Kind.DUPLICATED, "the name of the log is there twice")
     elif rows and rows[0] != (1, verdict.log):
         verdict.find(Kind.ALTERED, f"the database names the log {rows[0][1]}; its blocks do not")
+
+
+def _tell_lost_beginning(verdict: Verdict, chain: list[SealKey], *, full: bool) -> None:
+    """Say that the first seals are gone, whether the log was begun anew since or not."""
+    if not chain and heads.was_sealed():
+        verdict.find(Kind.MISSING, heads.ALL_GONE)
+    first = stored_blocks("number >= %s", [1], 1)
+    if full and first and first[0].number == 1 and first[0].segment != 1:
+        verdict.find(Kind.MISSING, "the first segment of the log is gone", block=1, segment=1)
 
 
 def _names() -> list[tuple[int, str]]:
