@@ -1,7 +1,7 @@
 """Django's settings, all from the environment.
 
-README lists the variables. A wrong one stops every command and the server with its name, its
-value and what it may be.
+docs/operations.md lists the variables. A wrong one stops every command and the server with its
+name, its value and what it may be.
 """
 
 import os
@@ -29,7 +29,7 @@ TOOLPOLICY_SEAL_KEY = _env.secret(
     "TOOLPOLICY_SEAL_KEY",
     kept_in=BASE_DIR / ".seal_key" if DEBUG else None,
     make=lambda: secrets.token_hex(32),
-    advice="64 random hexadecimal digits",
+    advice="64 random hexadecimal digits, as `manage.py audit new-key` prints them",
 )
 ALLOWED_HOSTS = _env.words("TOOLPOLICY_ALLOWED_HOSTS", default=("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = _env.words("TOOLPOLICY_CSRF_TRUSTED_ORIGINS")

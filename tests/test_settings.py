@@ -1,5 +1,6 @@
 """Settings from the environment: what they become, and what is said when they are wrong."""
 
+import re
 import secrets
 import subprocess
 import sys
@@ -241,6 +242,44 @@ def test_without_a_secret_a_command_ends_with_the_remedy_and_no_traceback():
     assert ended.returncode != 0
     assert "SECRET_KEY is not set" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.fixture
+def key_files(tmp_path):
+    """Return the variables that name the files of a server's keys; there are none yet."""
+    return {
+        "SECRET_KEY_FILE": str(tmp_path / "secret"),
+        "TOOLPOLICY_SEAL_KEY_FILE": str(tmp_path / "seal.key"),
+    }
+
+
+def test_the_first_keys_of_a_server_are_made_before_the_settings_find_them(key_files):
+    made = run(
+        "manage.py", "audit", "new-key", "--out", key_files["TOOLPOLICY_SEAL_KEY_FILE"], **key_files
+    )
+    assert made.returncode == 0, made.stderr
+    Path(key_files["SECRET_KEY_FILE"]).write_text(SECRET, encoding="utf-8")
+    served = run("-c", "import project.wsgi", **key_files)
+    assert served.returncode == 0, served.stderr
+
+
+def test_the_first_key_of_a_server_can_be_printed():
+    made = run("manage.py", "audit", "new-key")
+    assert re.fullmatch(r"[0-9a-f]{64}\n", made.stdout), made.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("manage.py", "audit", "seal"), ("manage.py", "check"), ("manage.py", "migrate")),
+        ("-c", "import sys; sys.argv[1:] = ['audit', 'new-key']; import project.wsgi"),
+    ],
+)
+def test_nothing_but_the_making_of_a_key_does_without_the_keys(key_files, command):
+    ended = run(*command, **key_files)
+    assert ended.returncode != 0
+    for variable in key_files:
+        assert f"{variable} is" in ended.stderr
 
 
 def test_a_wrong_setting_stops_the_server():

@@ -88,7 +88,7 @@ def unknown_variables(variables: Mapping[str, str]) -> list[CheckMessage]:
             hint = f"did you mean `{PREFIX}{alike[0]}`?"
             faults.append(Error(message, hint=hint, id="toolpolicy.E003"))
         else:
-            hint = "unset it if it was meant as one; README lists the settings"
+            hint = "unset it if it was meant as one; docs/operations.md lists the settings"
             faults.append(checks.Warning(message, hint=hint, id="toolpolicy.W001"))
     return faults
 
