@@ -1,9 +1,13 @@
 """What every response carries."""
 
+import ipaddress
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponsePermanentRedirect
+from django.http.request import split_domain_port
+from django.middleware.common import CommonMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
@@ -18,6 +22,8 @@ CONTENT_SECURITY_POLICY = (
 
 
 ADMIN = "/admin/"
+PROBES = frozenset({"/healthz", "/readyz", "/api/v1/healthz", "/api/v1/readyz"})
+METRICS = "/metrics"
 
 
 class AdminLanguage(LocaleMiddleware):
@@ -35,6 +41,27 @@ class AdminLanguage(LocaleMiddleware):
         if not request.path_info.startswith(ADMIN):
             return response
         return super().process_response(request, response)
+
+
+class KnownHosts(CommonMiddleware):
+    """Refuse whoever calls the server by a name that is not its own, except for its probes.
+
+    Balancers and clusters ask by address, or without a name. What collects figures does too; but
+    not by any name: a web page could give its own name this server's address, and read them.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        path = request.path_info
+        if path in PROBES or (path == METRICS and _is_asked_by_address(request)):
+            return None
+        return super().process_request(request)
+
+
+def _is_asked_by_address(request: HttpRequest) -> bool:
+    host, _ = split_domain_port(request.META.get("HTTP_HOST", ""))
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(host.strip("[]")))
+    return False
 
 
 class ContentSecurityPolicy:

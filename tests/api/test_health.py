@@ -72,6 +72,30 @@ def test_probes_only_read(stranger, path):
     assert stranger.send("HEAD", path).status_code in (200, 503)
 
 
+HOSTS = ["10.0.0.7:8000", "[2001:db8::7]:8000", "balancer.example", "a_b", ""]
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["healthz", "readyz"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_probes_are_answered_by_whatever_name_they_ask(api, stranger, settings, root, name, host):
+    settings.ALLOWED_HOSTS = ["policy.example.com"]
+    response = stranger.get(f"{root}{name}", Host=host)
+    assert response.status_code == 200
+    assert response.headers["Content-Length"] == str(len(response.content))
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin/login/", "/api/v1/policy/", "/healthz/", "/docs/reasons/", "/api/v1/schema/"]
+)
+@pytest.mark.parametrize("host", HOSTS)
+def test_everything_else_is_answered_by_the_servers_own_name_alone(api, settings, path, host):
+    settings.ALLOWED_HOSTS = ["policy.example.com"]
+    assert api.http.get(path, headers={"Host": host}).status_code == 400
+    asked = api.http.get(path, headers={"Host": "policy.example.com"})
+    assert asked.status_code != 400
+
+
 def test_a_server_whose_records_wait_too_long_for_their_seal_is_not_ready(stranger, monkeypatch):
     write_records(1)
     later = timezone.now() + timedelta(seconds=61)

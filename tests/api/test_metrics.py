@@ -33,3 +33,15 @@ def test_the_metrics_say_when_the_log_cannot_be_sealed(settings):
 
 def test_the_metrics_are_only_read():
     assert Client().post("/metrics").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(("10.0.0.7:8000", 200), ("[2001:db8::7]", 200), ("policy.example.com", 200)),
+        *(("rebound.example", 400), ("10.0.0.7.rebound.example", 400), ("", 400), ("0x7f.1", 400)),
+    ],
+)
+def test_the_metrics_are_read_by_address_or_by_the_servers_own_name(settings, host, status):
+    settings.ALLOWED_HOSTS = ["policy.example.com"]
+    assert Client().get("/metrics", headers={"Host": host}).status_code == status
