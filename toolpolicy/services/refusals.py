@@ -5,12 +5,14 @@ of them must not fill the store.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from toolpolicy.audit import writer
@@ -121,3 +123,14 @@ def count(address: str, status: int) -> None:
 
 def _added(row: dict[str, Any]) -> bool:
     return RefusalCount.objects.filter(**row).update(count=F("count") + 1) == 1
+
+
+def lately() -> tuple[Counter[int], Counter[int]]:
+    """Return the counts of the running hour (UTC) and of the one before, by status. One query."""
+    this = timezone.now().replace(minute=0, second=0, microsecond=0)
+    counts = RefusalCount.objects.filter(minute__gte=this - timedelta(hours=1)).order_by()
+    late = Sum("count", filter=Q(minute__gte=this), default=0)
+    running, before = Counter[int](), Counter[int]()
+    for status, both, now in counts.values_list("status").annotate(both=Sum("count"), now=late):
+        running[status], before[status] = now, both - now
+    return running, before
