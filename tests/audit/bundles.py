@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -73,12 +74,19 @@ class Log:
         self.clock += 1
         return moment(self.clock)
 
-    def record(self, kind: str = "decision", outcome: str = "allow", **columns: Any) -> int:
-        """Write a record and return the number that it will be sealed under."""
+    def record(
+        self,
+        kind: str = "decision",
+        outcome: str = "allow",
+        more: Mapping[str, Any] = MappingProxyType({}),
+        **columns: Any,
+    ) -> int:
+        """Write a record and return its number; `more` is what else its text says."""
         number, at = len(self.headers) + 1, self.tick()
         uid, writer = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.name}{number}")), "f" * 32
         place = {"id": writer, "n": number}
         body = {"id": uid, "kind": kind, "at": at, "writer": place, "v": 1, "said": "ümlaut\n ☃"}
+        body.update(more)
         text = canonical(body)
         values = dict.fromkeys(NAMES, "") | {"client_id": None, "policy_version": 3}
         values |= {"uid": uid, "kind": kind, "at": at, "writer_id": writer, "writer_n": number}
@@ -124,10 +132,13 @@ class Log:
         self.key_lines.append(self._key_line(statement, old.sign(statement)))
         self.record("rotation", "")
 
-    def tree(self, first: int, count: int) -> Tree:
+    def leaves(self, first: int, count: int) -> list[bytes]:
         headers = self.headers[first - 1 : first - 1 + count]
         texts = [json.dumps(h, ensure_ascii=False, separators=(",", ":")) for h in headers]
-        return Tree([leaf(text.encode()) for text in texts])
+        return [leaf(text.encode()) for text in texts]
+
+    def tree(self, first: int, count: int) -> Tree:
+        return Tree(self.leaves(first, count))
 
     def _row(self, seq: int) -> dict[str, Any]:
         return dict(zip(NAMES, self.headers[seq - 1][1:], strict=False))
@@ -152,12 +163,14 @@ class Log:
         pruned: Mapping[int, int] = {},
     ) -> list[Line]:
         """Return the lines of a bundle; `pruned` maps records without text to why."""
-        told: Line = {"type": "bundle", "format": "toolpolicy-bundle/1", "log": self.id}
-        told |= {"made_at": self.tick(), "made_by": "ann", "filter": dict(wanted)}
-        head = {**told, "complete": complete, "key": self.key_lines[0]["key"]}
+        head: Line = {"type": "bundle", "format": "toolpolicy-bundle/2", "log": self.id}
+        head |= {"made_at": self.tick(), "made_by": "ann", "filter": dict(wanted)}
+        head |= {"complete": complete, "key": self.key_lines[0]["key"]}
         lines = [head, *self.key_lines]
         for block in self.blocks[self._from(wanted, complete) :]:
-            lines.append({"type": "block", **self.checkpoint(block["n"])})
+            leaves = self.leaves(block["first"], block["count"])
+            told = {"leaves": [digest.hex() for digest in leaves]} if complete else {}
+            lines.append({"type": "block", **self.checkpoint(block["n"]), **told})
             lines += self._records(block, wanted, complete, pruned)
         newest = self.checkpoint(len(self.blocks))
         return lines + [{"type": "checkpoint", "sink": name, **newest} for name in sinks]
@@ -184,7 +197,8 @@ class Log:
                 text = None if seq in pruned else self.texts[seq - 1]
                 yield {"type": "record", **place, "text": text, **gone}
             elif complete or seq in pruned.values():
-                yield {"type": "other", **place}
+                cited = {"text": self.texts[seq - 1]} if seq in pruned.values() else {}
+                yield {"type": "other", **place, **cited}
 
 
 def written(lines: Iterable[Line], **counts: int) -> bytes:
@@ -213,7 +227,7 @@ def some_log(name: str = "log", *, denied: int = 3) -> Log:
     for n in range(7):
         log.record(tool="send" if n in {1, 4} else "read")
     log.seal(segment=2, note="the disk was full")
-    log.record("prune", "")
+    log.record("prune", "", {"bodies": [[2, 4]]})
     log.seal()
     log.record(tool="send")
     log.seal()

@@ -90,6 +90,32 @@ def test_a_line_beyond_the_longest_is_not_read(tmp_path, monkeypatch):
     assert (found["exit"], found["what"]) == (1, "the line is too long")
 
 
+MIB = 1 << 20
+MANY_THINGS = {
+    "lists": b"[" + b"[]," * (2 * MIB) + b"0]",
+    "objects": b"[" + b"{}," * (2 * MIB) + b"0]",
+    "empty strings": b"[" + b'"",' * (3 * MIB) + b"0]",
+    "numbers": b"[" + b"7," * (3 * MIB) + b"0]",
+    "strings that end late": b'["' + b'\\"' * MIB + b'",' + b"[]," * (2 * MIB) + b"0]",
+}
+
+
+@pytest.mark.parametrize("name", MANY_THINGS)
+def test_a_line_of_many_small_things_is_not_built(tmp_path, monkeypatch, name):
+    line = FIRST.replace(b'"send"', MANY_THINGS[name])
+    assert len(line) < verify_bundle.LONGEST_LINE
+    monkeypatch.setattr(verify_bundle, "READER", None)  # nothing is read: it would fail
+    found = judged(tmp_path, line)
+    assert (found["exit"], found["what"]) == (1, "it holds too many things")
+
+
+def test_a_long_text_is_no_line_of_many_things(tmp_path):
+    log = Log()
+    log.record(more={"said": '[{"\\' * MIB})
+    log.seal()
+    assert judged(tmp_path, written(log.bundle()))["exit"] == 0
+
+
 def test_what_is_lost_is_not_looked_for_without_end(tmp_path, monkeypatch):
     lines = LOG.bundle(complete=True)
     moved = [*lines[:3], *lines[4:-1], lines[3], lines[-1]]
@@ -234,6 +260,13 @@ def test_nothing_in_a_bundle_acts_on_the_terminal(tmp_path):
     [
         [],
         ["b", "--key", "xyz"],
+        ["b", "--key", ""],
+        ["b", "--key", "A" * 16],
+        ["b", "--key", "0" * 65],
+        ["loop"],
+        ["b", "--checkpoint", "loop"],
+        ["b", "--checkpoint", "."],
+        ["b", "--checkpoint", ""],
         ["b", "--key", "0" * 15],
         ["b", "c"],
         ["missing"],
@@ -244,8 +277,28 @@ def test_nothing_in_a_bundle_acts_on_the_terminal(tmp_path):
 )
 def test_what_cannot_be_done_ends_with_2_and_a_reason(tmp_path, arguments):
     (tmp_path / "b").write_bytes(GOOD)
+    (tmp_path / "loop").symlink_to("loop")
     ended = run(tmp_path, *arguments)
     assert ended.returncode == 2
     assert ended.stdout + ended.stderr != b""
     assert b"Traceback" not in ended.stderr
     assert ended.stdout.isascii()
+
+
+@pytest.mark.parametrize("target", ["bundle", "link"])
+def test_a_link_to_a_bundle_is_read_as_the_bundle(tmp_path, target):
+    (tmp_path / "bundle").write_bytes(GOOD)
+    (tmp_path / "link").symlink_to("bundle")
+    assert run(tmp_path, target).returncode == 0
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 0), (">/dev/full", 0)])
+def test_no_stream_that_is_closed_changes_what_it_found(tmp_path, closed, code):
+    (tmp_path / "b").write_bytes(GOOD)
+    (tmp_path / "verify_bundle.py").write_text(SCRIPT, encoding="utf-8")
+    name = "-" if code else "b"
+    command = f"exec {sys.executable} -I -S verify_bundle.py {name} {closed}"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, check=False, timeout=120
+    )
+    assert (ended.returncode, ended.stderr) == (code, b"")

@@ -48,19 +48,21 @@ def long_bundle(blocks: int) -> Iterator[Line]:
     """Yield a complete bundle, one block at a time: a `Log` would take long to make it."""
     key, log, previous = Key("long"), "long", "0" * 64
     told = {"made_at": moment(0), "made_by": "ann", "filter": {}, "key": key.id, "log": log}
-    yield {"type": "bundle", "format": "toolpolicy-bundle/1", "complete": True, **told}
+    yield {"type": "bundle", "format": "toolpolicy-bundle/2", "complete": True, **told}
     none = dict.fromkeys(("statement", "signature"))
     yield {"type": "key", "key": key.id, "public": key.public, **none}
     for n in range(1, blocks + 1):
         first = (n - 1) * IN_A_BLOCK + 1
         records = [record(seq) for seq in range(first, first + IN_A_BLOCK)]
         sealed = {"v": 1, "log": log, "n": n, "segment": 1, "first": first, "count": IN_A_BLOCK}
-        sealed |= {"root": root([leaf_of(line) for line in records]).hex(), "previous": previous}
+        leaves = [leaf_of(line) for line in records]
+        sealed |= {"root": root(leaves).hex(), "previous": previous}
         sealed |= {"at": moment(0), "from": moment(0), "to": moment(0), "key": key.id}
         sealed |= {"outcomes": {"allow": IN_A_BLOCK}, "gaps": [], "note": ""}
         text = canonical(sealed)
         previous = hash_of(b"\2", text)
-        yield {"type": "block", "block": text, "signature": key.sign(text)}
+        told = {"leaves": [digest.hex() for digest in leaves]}
+        yield {"type": "block", "block": text, "signature": key.sign(text), **told}
         yield from records
 
 

@@ -19,7 +19,10 @@ from toolpolicy.services.evidence.exports import Form
 
 pytestmark = pytest.mark.django_db
 
-NOTHING = "there is nothing to check"
+NOTHING = (
+    "there is nothing to check: it holds no record, "
+    "and only a complete bundle proves that its filter asks for none"
+)
 
 
 @pytest.fixture
@@ -155,11 +158,11 @@ def test_a_bundle_over_a_change_of_keys_holds_both(mixed, settings, complete):
     assert old != new
 
 
-def test_a_bundle_says_of_the_segments_that_a_repair_closed(mixed):
+def test_a_bundle_says_of_the_segments_that_a_repair_closed(mixed, tmp_path):
     record = Leaf.objects.get(seq=2).record_id
     with tampering() as cursor:
         cursor.execute("UPDATE toolpolicy_record SET tool = 'x' WHERE id = %s", [record])
-    sealing.repair(actor=SYSTEM, note="a slip of the hand")
+    repair = sealing.repair(actor=SYSTEM, note="a slip of the hand")
     write_records(2, tool="later")
     for complete in (False, True):
         found = judged(taken(complete=complete, first=6))
@@ -168,6 +171,31 @@ def test_a_bundle_says_of_the_segments_that_a_repair_closed(mixed):
     assert judged(taken(tool="later"))["exit"] == 0
     found = judged(taken(complete=True))
     assert (found["exit"], found["place"]["block"]) == (1, 1)
+    assert (found["kind"], found["place"]["seq"]) == ("altered", 2)
+    path = tmp_path / "bundle"
+    path.write_bytes(taken(complete=True))
+    found = judged(path)
+    assert (found["exit"], [one["closed_by"] for one in found["breaks"]]) == (1, [repair.number])
+    assert found["proven"].keys() == {"1", "2"}
+
+
+@pytest.mark.parametrize("what", ["a block", "a signature", "a whole block", "a record", "a leaf"])
+def test_a_bundle_over_any_break_that_was_repaired_names_it_and_proves_the_rest(what, tmp_path):
+    sealed_log(3, 3, 2)
+    record = Leaf.objects.get(seq=2).record_id
+    with tampering() as cursor:
+        if what == "a record":
+            cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [record])
+        cursor.execute(TAMPERED[what].format(record=record))
+    repair = sealing.repair(actor=SYSTEM, note="the disk was full")
+    write_records(2)
+    path = tmp_path / "bundle"
+    path.write_bytes(taken(complete=True))
+    found = judged(path)
+    assert (found["exit"], [one["closed_by"] for one in found["breaks"]]) == (1, [repair.number])
+    assert f"note of block {repair.number}: 'the disk was full'" in found["notes"]
+    assert found["proven"]["2"] >= 2
+    assert judged(taken(complete=True, first=repair.first))["exit"] == 0
 
 
 def test_records_that_were_deleted_before_they_were_sealed_are_noted(mixed):
@@ -213,8 +241,8 @@ TAMPERED = {
     "a whole block": "DELETE FROM toolpolicy_block WHERE number = 2",
 }
 
-# The leaves of a complete bundle are made of its headers; the other kind does not claim to be all.
-UNSEEN = {"a leaf": [0, 1], "a record": [1, 0]}
+# A bundle that is not complete does not claim to be all.
+UNSEEN = {"a record": [1, 0]}
 
 
 @pytest.mark.parametrize("what", TAMPERED)

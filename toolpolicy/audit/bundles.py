@@ -33,7 +33,7 @@ from toolpolicy.models import Block, SealKey
 from toolpolicy.models.choices import RecordKind
 
 logger = logging.getLogger(__name__)
-FORM: Final = "toolpolicy-bundle/1"
+FORM: Final = "toolpolicy-bundle/2"
 Line = dict[str, Any]
 # Only ASCII: nothing that a record holds ends a line or acts on a terminal.
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -75,8 +75,7 @@ class Bundle:
             said = {"statement": key.statement or None, "signature": key.signature or None}
             yield {"type": "key", "key": key.key_id, "public": key.public, **said}
         for one in self._blocks(head):
-            text, signature = one.block.text, one.block.signature
-            yield {"type": "block", "block": text, "signature": signature}
+            yield self._block(one)
             yield from self._records(one)
         yield from told
 
@@ -97,6 +96,16 @@ class Bundle:
             return whole_blocks(self._wanted.first or 1, head)
         return blocks_of(self._wanted, head, besides=Q(kind=RecordKind.PRUNE))
 
+    def _block(self, one: OpenBlock) -> Line:
+        """Return the line of a block; of a complete bundle, with the leaves that it was made of.
+
+        They tell which header was altered, where the root alone would tell the block.
+        """
+        line = {"type": "block", "block": one.block.text, "signature": one.block.signature}
+        return (
+            line | {"leaves": [digest for _, digest, _ in one.leaves]} if self._complete else line
+        )
+
     def _records(self, one: OpenBlock) -> Iterator[Line]:
         """Yield the lines of a block: what is asked for, and what is shown beside it.
 
@@ -110,7 +119,7 @@ class Bundle:
             if found.seq in asked:
                 line = self._record(*next(texts))
             elif self._complete or found.seq in self._cited:
-                line = {"type": "other", "seq": found.seq, "header": members(found.row)}
+                line = self._other(found)
             else:
                 continue
             yield line if self._complete else line | {"proof": prove(found.seq)}
@@ -122,6 +131,12 @@ class Bundle:
             return line
         self._cited.add(by)
         return line | {"expired": by}
+
+    def _other(self, found: SealedRecord) -> Line:
+        """Return the line of what is not asked for; of a pruning that is cited, with its text."""
+        line = {"type": "other", "seq": found.seq, "header": members(found.row)}
+        _, text = next(with_texts([found])) if found.seq in self._cited else (found, None)
+        return line if text is None else line | {"text": text}
 
     @cached_property
     def _pruned(self) -> Pruned:

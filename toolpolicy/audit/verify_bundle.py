@@ -4,9 +4,10 @@
     python verify_bundle.py BUNDLE [--key FINGERPRINT] [--checkpoint FILE]... [--json]
 
 BUNDLE is a file, plain or gzip, or - for standard input. The exit code is 0 when it is good, 1 when
-it is broken (the first bad place is named), 2 when it is incomplete: cut off, nothing to check, or
-something is not there without which nothing is proven. Nothing is needed but Python 3.9, nothing is
-trusted but signatures; memory holds the records of one block. The format is in docs/audit.md.
+it is broken (named; more than the first place only in a file, which is read anew behind each), 2
+when it is incomplete: cut off, nothing to check, or something is not there without which nothing is
+proven. Nothing is needed but Python 3.9, nothing is trusted but signatures; memory holds the
+records of one block. The format is in docs/audit.md.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import os
 import re
 import sys
 import zlib
@@ -23,7 +25,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-LONGEST_LINE, SEARCHED = 32 << 20, 256 << 20  # bytes; the second after a break, for what is lost
+LONGEST_LINE, BARE = 32 << 20, 4 << 20  # bytes of a line; the second of what of it is in no string
+SEARCHED, MOST = 256 << 20, 20  # bytes after a break, for what is lost; breaks that are named
 EXITS = {"good": 0, "broken": 1, "incomplete": 2}
 Object = dict[str, Any]
 
@@ -103,22 +106,23 @@ def root_of(level: list[bytes]) -> bytes:
     return level[0] if level else hashed()
 
 
-def root_from(digest: bytes, index: int, size: int, path: list[Any]) -> bytes:
-    """Return the root that an audit path leads to. Raise Fault when it is none."""
-    siblings = iter(path)
-    while size > 1:
-        if index ^ 1 < size:
-            sibling = octets(next(siblings, None), 32)
-            digest = hashed(b"\x01", *((sibling, digest) if index & 1 else (digest, sibling)))
-        index, size = index >> 1, (size + 1) >> 1
-    need(next(siblings, None) is None, "its proof is too long")
-    return digest
+def leads(leaf: bytes, index: int, block: Object, path: list[Any]) -> bool:
+    """Whether an audit path leads from a leaf to the root of a block."""
+    siblings, size = iter(path), block["count"]
+    with suppress(Fault, ValueError):
+        while size > 1:
+            if index ^ 1 < size:
+                sibling = octets(next(siblings, None), 32)
+                leaf = hashed(b"\x01", *((sibling, leaf) if index & 1 else (leaf, sibling)))
+            index, size = index >> 1, (size + 1) >> 1
+        return next(siblings, None) is None and leaf.hex() == block["root"]
+    return False
 
 
 def octets(value: Any, size: int) -> bytes:
     """Return so many bytes from hex. Raise Fault or ValueError when it is anything else."""
     found = bytes.fromhex(value) if isinstance(value, str) and len(value) == 2 * size else b""
-    need(len(found) == size, f"{size} bytes in hex are not there")
+    need(found.hex() == value, f"{size} bytes in hex are not there")
     return found
 
 
@@ -134,9 +138,9 @@ LETTERS = {str: "s", int: "i", bool: "b", dict: "o", list: "l", type(None): "n",
 SHAPES = {
     "bundle": "type:s format:s log:s made_at:t made_by:s filter:o complete:b key:s",
     "key": "type:s key:s public:s statement:sn signature:sn",
-    "block": "type:s block:s signature:s",
+    "block": "type:s block:s signature:s leaves:l-",
     "record": "type:s seq:i header:l text:sn proof:l- expired:i-",
-    "other": "type:s seq:i header:l proof:l-",
+    "other": "type:s seq:i header:l text:s- proof:l-",
     "checkpoint": "type:s sink:s block:s signature:s",
     "end": "type:s records:i others:i blocks:i sha256:s",
     "copy": "block:s signature:s",
@@ -153,19 +157,23 @@ KINDS = {name: dict(pair.split(":") for pair in text.split()) for name, text in 
 FIELDS, SPANS = KINDS["header"], KINDS["filter"]
 KINDS["filter"] = {**SPANS, **dict.fromkeys(FIELDS, "sin-")}
 PARTS = {"bundle": 0, "key": 1, "block": 2, "record": 2, "other": 2, "checkpoint": 3, "end": 4}
+# A part of the text, its member, the column that repeats that; most texts: those of two lines.
+PLACES = """.id:uid .kind:kind .at:at writer.id:writer_id writer.n:writer_n
+actor.label:actor_label actor.key_id:client_key_id origin.request_id:request_id
+asker.label:actor_label asker.key_id:client_key_id policy.version:policy_version
+context.agent:agent context.channel:channel context.session:session answer.surface:surface
+answer.outcome:outcome answer.reason_code:reason_code tool.family:family tool.name:tool
+blocked_by.layer:layer blocked_by.rule:rule"""
+COPIES = [re.split("[.:]", pair) for pair in PLACES.split()]
+JUDGED, CUT = {"decision", "simulation", "listing"}, 64  # kinds; length that columns have at least
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
-
-
-def letter(value: Any, kinds: str) -> str:
-    """Return the letter of a value's type in a shape; `t` is a time, `-` what is not there."""
-    time = "t" in kinds and isinstance(value, str) and TIME.fullmatch(value)
-    return "t" if time else LETTERS.get(type(value), "?")
 
 
 def shaped(found: Object, shape: str) -> Object:
     """Return an object with just the members of a shape. Raise Fault when it is another one."""
-    kinds = KINDS[shape]
-    wrong = [name for name, k in kinds.items() if letter(found.get(name, ...), k) not in k]
+    kinds, get = KINDS[shape], found.get
+    odd = [name for name, k in kinds.items() if LETTERS.get(type(get(name, ...)), "?") not in k]
+    wrong = [name for name in odd if "t" not in kinds[name] or not TIME.fullmatch(str(get(name)))]
     wrong += found.keys() - kinds.keys()
     need(not wrong, f"members are not there, not known or of a wrong type: {sorted(wrong)!a:.300}")
     return found
@@ -173,6 +181,9 @@ def shaped(found: Object, shape: str) -> Object:
 
 def parse(text: str, shape: str = "") -> Object:
     """Read an object of a shape, or a line of its type. Raise Fault, ValueError, RecursionError."""
+    if len(text) > BARE:  # many small things take far more memory than their bytes
+        bare = re.sub('"[^"]*"', '"', text.replace("\\\\", "").replace('\\"', ""))
+        need(len(bare) < BARE, "it holds too many things")
     found = READER.decode(text)
     need(isinstance(found, dict) and (shape or found.get("type") in list(PARTS)), "of no type")
     return shaped(found, shape or found["type"])
@@ -181,8 +192,8 @@ def parse(text: str, shape: str = "") -> Object:
 def block_of(line: Object) -> Object:
     """Read the block of a line, with its `hash` and the numbers of its records, `seqs`."""
     block = parse(line["block"], "sealed")
-    need(block["v"] == 1 and min(block["n"], block["first"], block["count"] + 1) > 0, "no block")
     seqs = range(block["first"], block["first"] + block["count"])
+    need(block["v"] == 1 and min(block["n"], block["first"], block["count"] + 1) > 0, "no block")
     return {**block, "hash": hashed(b"\x02", line["block"].encode()), "seqs": seqs}
 
 
@@ -202,50 +213,74 @@ def asked(wanted: Object, row: Object) -> bool:
     return seqs and times and all(row[name] == wanted[name] for name in wanted.keys() - SPANS)
 
 
+def contradicted(row: Object, own: Object) -> list[str]:
+    """Return the columns of a header of which the record's text says something else."""
+    judged, wrong = row["kind"] in JUDGED, list[str]()
+    writer = own["writer"] if isinstance(own.get("writer"), dict) else {}
+    parts = {**own, **(own.get("answer", {}) if judged else {}), "": own, "writer": writer}
+    for part, member, column in COPIES if judged else COPIES[:8]:
+        told = {} if parts.get(part, 0) is None else parts.get(part)
+        if isinstance(told, dict) and row[column] != told.get(member):
+            both = ("" if v is None else str(v) for v in (row[column], told.get(member)))
+            value, said = (text.replace("\0", "\\0") for text in both)
+            same = value == said or (len(value) >= CUT and said.startswith(value))
+            wrong += [] if same else [column]
+    return wrong
+
+
 class Bundle:
     """What is known of a bundle as far as it was read."""
 
     def __init__(self, pinned: str) -> None:
         self.pinned, self.line, self.part, self.told = pinned, 0, -1, Object()  # the first line
-        self.digest, self.counts, self.copies = hashlib.sha256(), Counter[str](), Counter[str]()
+        self.digest, self.counts, self.newest = hashlib.sha256(), Counter[str](), Counter[str]()
         self.keys, self.least_key, self.given_key = list[PublicKey](), 0, 0
         self.block: Object = {"n": 0, "seqs": range(1, 1), "hash": bytes(32), "segment": 1}
-        self.rows, self.first, self.notes = dict[int, Object](), 0, list[str]()  # that block's
+        self.rows, self.leaves, self.root = dict[int, Object](), list[Any](), ""  # that block's
         self.start, self.hashes = 0, bytearray()  # of the block before the first, and of all
-        self.gone, self.pruned = Counter[int](), set[int]()  # texts, by the record that says so
+        self.first, self.closed, self.notes = 0, 0, list[str]()  # by the first block with a note
+        self.gone, self.proven = dict[int, list[int]](), Counter[int]()  # ends of spans; by segment
+        self.signed, self.passed = 0, 0  # lines: of the last block, of a break before
+
+    def again(self) -> None:
+        """Go back to the beginning, to go on with the next signed block behind a break."""
+        there = self.line == self.signed  # and does not follow the one before
+        self.passed, self.line, self.digest = self.line - there, 0, hashlib.sha256()
+        self.rows, self.hashes, self.signed, self.closed = {}, bytearray(), 0, 0
+        self.block = {**self.block, "n": self.block["n"] - there}
 
     def read(self, file: Any) -> None:
-        steps: dict[str, Any] = {"bundle": self.bundle, "key": self.key, "block": self.seal}
-        steps.update({"checkpoint": self.compare, "end": self.end})
         self.file = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file
         while raw := self.file.readline(LONGEST_LINE + 1):
             self.line += 1
             try:
-                need(len(raw) <= LONGEST_LINE, "the line is too long")
-                line = parse(raw.decode())
-                self.order(line["type"])
-                steps.get(line["type"], self.record)(line)
-            except (ValueError, RecursionError) as error:
+                if self.line > self.passed:
+                    need(len(raw) <= LONGEST_LINE, "the line is too long")
+                    self.order(line := parse(raw.decode()))
+                    getattr(self, f"read_{line['type']}", self.read_record)(line)
+                    self.counts[line["type"]] += 1
+            except (ValueError, TypeError, RecursionError) as error:
                 kind = "altered" if raw.endswith(b"\n") else "incomplete"
                 raise Fault(kind, f"it is no line of a bundle: {error}", {}) from None
-            self.counts[line["type"]] += 1
             self.digest.update(raw)
         need(self.part == PARTS["end"], "it is cut off: its last line is missing", "incomplete")
 
-    def lost(self, what: str, wanted: Any, **place: int) -> Fault:
-        """Return the fault of what is not in its place: it comes later, or not at all."""
+    def lost(self, what: str, lacks: Any, *kinds: str, **place: int) -> Fault:
+        """Return a fault of the first kind; of the second when what it lacks comes later."""
         left, moved, place = SEARCHED, False, {"line": self.line, **place}
         with suppress(OSError, EOFError, ValueError, zlib.error):  # a file at its end is closed
             while not moved and left > 0 and (raw := self.file.readline(LONGEST_LINE + 1)):
                 left -= len(raw)
                 with suppress(ValueError, LookupError, RecursionError, Fault):
-                    moved = b'"sink"' not in raw and wanted(parse(raw.decode()))
-        return Fault("reordered" if moved else "missing", f"{what} is not in its place", place)
+                    moved = b'"sink"' not in raw and lacks(parse(raw.decode()))
+        what = what if kinds else f"{what} is not in its place"
+        return Fault((kinds or ("missing", "reordered"))[moved], what, place)
 
-    def order(self, name: str) -> None:
-        if not self.told and name != "bundle":
+    def order(self, line: Object) -> None:
+        name, again = line["type"], line["type"] == "bundle"
+        if not self.told and not again:
             raise self.lost("the first line", lambda other: other["type"] == "bundle")
-        again, late = name == "bundle", PARTS[name] < self.part + (name == "bundle")
+        late = PARTS[name] < self.part + again
         need(not late, f"`{name}` comes too late", "duplicated" if again else "reordered")
         if self.part < PARTS["block"] <= PARTS[name]:
             given = [n for n, k in enumerate(self.keys) if k.fingerprint.startswith(self.pinned)]
@@ -253,12 +288,12 @@ class Bundle:
             self.given_key = given[0]
         self.part = PARTS[name]
 
-    def bundle(self, line: Object) -> None:
-        need(line["format"] == "toolpolicy-bundle/1", "its format is not known", "incomplete")
-        shaped(line["filter"], "filter")
-        self.told = line
+    def read_bundle(self, line: Object) -> None:
+        known = line["format"] == "toolpolicy-bundle/2"
+        need(known, f"its format {line['format']!a:.50} is not known", "incomplete")
+        self.told = {**line, "filter": shaped(line["filter"], "filter")}
 
-    def key(self, line: Object) -> None:
+    def read_key(self, line: Object) -> None:
         key, chain, told = PublicKey(line["public"]), self.keys, self.told
         need(key.id not in [known.id for known in chain], "this key is there twice", "duplicated")
         said = parse(line["statement"] or "", "statement") if chain else {"from": told["key"]}
@@ -271,48 +306,58 @@ class Bundle:
         need(good and line["key"] == key.id, "this key is not introduced by the one before it")
         self.keys.append(key)
 
-    def seal(self, line: Object) -> None:
+    def read_block(self, line: Object) -> None:
         block, before = block_of(line), self.block
         n, due = block["n"], before["n"] + 1
         same = self.hashes[32 * (n - self.start) :][:32] == block["hash"]
         place = self.signer(line, block, due if self.hashes else n)
         again = "reordered" if n <= self.start else "duplicated" if same else "inserted"
-        need(n >= due or not self.hashes, "it comes again, or too late", again, block=n)
+        need(n >= due, "it comes again, or too late", again, block=n)
+        need(place >= self.least_key, "its key was replaced before", "inserted", block=n)
+        need(self.told["complete"] == ("leaves" in line), "leaves are missing or idle", block=n)
+        self.signed = self.line if self.hashes else 0
         self.close()
         if self.hashes and n > due:
             raise self.lost(f"block {due}", lambda other: block_of(other)["n"] == due, block=due)
         links = before["seqs"].stop, before["hash"].hex(), before["segment"] + (block["note"] != "")
         linked = links == (block["first"], block["previous"], block["segment"])
         need(linked or n > due, f"it does not follow block {n - 1}: one was rewritten", block=n)
-        need(place >= self.least_key, "its key was replaced before", "inserted", block=n)
         if not self.hashes:
             self.start, self.first = n - 1, block["first"]
             self.hashes += octets(block["previous"], 32)
-        self.block, self.rows, self.least_key = block, {}, place
+        self.block, self.rows, self.leaves, self.root = block, {}, line.get("leaves", []), ""
+        self.least_key, self.closed = place, self.closed or (n if block["note"] else 0)
         self.hashes += block["hash"]
+        with suppress(Fault, ValueError):
+            self.root = root_of([octets(leaf, 32) for leaf in self.leaves]).hex()
         self.notes += [f"{k} of block {n}: {block[k]!a:.500}" for k in ("note", "gaps") if block[k]]
 
     def signer(self, line: Object, block: Object, n: int) -> int:
-        named, ids = block["key"], [key.id for key in self.keys]
-        place = ids.index(named) if named in ids else -1
-        good = place < 0 or self.keys[place].signed(line["block"], line["signature"])
+        named = block["key"]
+        key = next((key for key in self.keys if key.id == named), None)
+        good = not key or key.signed(line["block"], line["signature"])
         need(good, "its signature is not one of its text", block=n)
         need(block["log"] == self.told["log"], "it is of another log", "foreign", block=n)
-        if place < 0:
+        if not key:
             raise self.lost(f"key {named!a:.50}", lambda other: other.get("key") == named)
-        return place
+        return self.keys.index(key)
 
     def close(self) -> None:
-        block, rows, n = self.block, self.rows, self.block["n"]
+        block, rows, n = self.block, [*self.rows.values()], self.block["n"]
         if self.told["complete"] and self.hashes:
             self.due(block["seqs"].stop)
-            root = root_of([row["leaf"] for row in rows.values()]).hex()
-            need(root == block["root"], "a header of it is not as sealed", line=0, block=n)
-        for seq, row in rows.items():
+            good = (self.root, len(self.leaves)) == (block["root"], block["count"])
+            need(good, "a leaf of it was altered, or more with its header", line=0, block=n)
+            times, outcomes = sorted(row["at"] for row in rows), Counter(r["outcome"] for r in rows)
+            own = {"from": times[0] if rows else None, "to": times[-1] if rows else None}
+            wrong = [k for k, value in {**own, "outcomes": outcomes}.items() if block[k] != value]
+            need(not wrong, f"its records have other {', '.join(wrong)}", line=0, block=n)
+        for row in rows:
             kind = "missing" if row["type"] == "other" else "inserted"
-            place = {"line": row["line"], "seq": seq, "block": n}
             good = asked(self.told["filter"], row) == (kind == "inserted")
+            place = {"line": row["line"], "seq": row["seq"], "block": n}
             need(good, "it is not what the filter asks for", kind, **place)
+            self.proven[block["segment"]] += 1
 
     def due(self, seq: int) -> int:
         due: int = next(reversed(self.rows), self.block["seqs"].start - 1) + 1
@@ -329,36 +374,64 @@ class Bundle:
             kind = again if known or self.told["complete"] else "reordered"
             raise Fault(kind, "it comes again, or too late", {"seq": seq, "block": self.block["n"]})
 
-    def record(self, line: Object) -> None:
-        row, block, seq, text = row_of(line), self.block, line["seq"], line.get("text")
+    def read_record(self, line: Object) -> None:
+        if self.passed and not self.hashes:
+            return  # its block is a broken one
+        row, seq, block = row_of(line), line["seq"], self.block
         self.place(row, seq)
-        place = {"seq": seq, "block": block["n"]}
-        need(self.told["complete"] == ("proof" not in line), "a proof is missing or idle", **place)
-        if "proof" in line:
-            root = root_from(row["leaf"], seq - block["first"], block["count"], line["proof"])
-            need(root.hex() == block["root"], "its header or proof is not as sealed", **place)
-        if text is not None:
-            digest, own = hashed(b"\x00", text.encode()).hex(), READER.decode(text)
-            need(digest == row["text_hash"], "its text is not as sealed", **place)
-            said = {"id": row["uid"], "kind": row["kind"], "at": row["at"]}
-            said["writer"] = {"id": row["writer_id"], "n": row["writer_n"]}
-            good = isinstance(own, dict) and {**own, **said} == own
-            need(good, "its header and its text tell two things", **place)
+        place: Object = {"seq": seq, "block": block["n"]}
+        at, proof, gone = seq - block["first"], line.get("proof"), line.get("text") is None
+        need(self.told["complete"] == (proof is None), "a proof is missing or idle", **place)
+        good = proof is None or leads(row["leaf"], at, block, proof)
+        need(good, "its header or proof is not as sealed", **place)
+        if proof is None and self.leaves[at : at + 1] != [row["leaf"].hex()]:
+            raise self.another(row["leaf"].hex(), self.leaves[at : at + 1], place)
+        if not gone:
+            self.check_text(row, line["text"], place)
         elif row["type"] == "record":
-            self.gone[line.get("expired", 0) if line.get("expired", 0) > seq else 0] += 1
-        self.pruned |= {seq} if row["kind"] == "prune" else set()
+            ends = self.gone.setdefault(line.get("expired", 0), [seq, seq])
+            ends += [seq, seq] if ends[-1] + 1 < seq else []
+            ends[-1] = seq
+        self.counts["expired"] += gone and row["type"] == "record"
         self.rows[seq] = {**row, "line": self.line}
 
-    def compare(self, line: Object, who: str = "") -> None:
+    def another(self, leaf: str, own: list[Any], place: Object) -> Fault:
+        """Return the fault of a header that is not the one whose leaf has its number."""
+        known = self.leaves.index(leaf) + self.block["first"] if leaf in self.leaves else 0
+        lone = "as sealed" if self.root == self.block["root"] else "that of its leaf"
+        what = f"record {known} stands in its place" if known else f"its header is not {lone}"
+        kind = "missing" if known > place["seq"] else "duplicated" if known else "altered"
+        kinds = kind, "reordered" if known else "inserted"
+        return self.lost(what, lambda r: [row_of(r)["leaf"].hex()] == own, *kinds, **place)
+
+    def check_text(self, row: Object, text: str, place: Object) -> None:
+        digest, what = hashed(b"\x00", text.encode()).hex(), "its text is not as sealed"
+        if digest != row["text_hash"]:
+            known = digest in [other["text_hash"] for other in self.rows.values()]
+            kinds = "reordered" if known else "altered", "reordered"
+            raise self.lost(what, lambda r: row_of(r)["text_hash"] == digest, *kinds, **place)
+        own = READER.decode(text)
+        wrong = contradicted(row, own) if isinstance(own, dict) else ["all"]
+        need(not wrong, f"its header and its text tell two things: {', '.join(wrong)}", **place)
+        ends = self.gone.pop(row["seq"], []) if row["kind"] == "prune" else []
+        for first, last in ((ends[i], ends[i + 1]) for i in range(0, len(ends), 2)):
+            if last > row["seq"] or not any(
+                low <= first and last <= high for low, high in own.get("bodies", ())
+            ):
+                self.gone.setdefault(0, []).extend((first, last))
+
+    def read_checkpoint(self, line: Object, who: str = "") -> None:
         block, head, told = block_of(line), self.block["n"], self.told
-        n, same = block["n"], self.hashes[32 * (block["n"] - self.start) :][:32] == block["hash"]
-        what = f"block {n} that {who or line['sink']!a:.200} holds"
+        n, known = block["n"], self.hashes[32 * (block["n"] - self.start) :][:32]
+        what, same = f"block {n} that {who or line['sink']!a:.200} holds", known == block["hash"]
         late = n > head and (block["at"] >= told["made_at"] or not self.hashes)
         need(late or n <= head, f"{what} is not there: the end is cut off", "missing", block=n)
         if not late and not (who and same):
             self.signer(line, block, n)
         need(same or late or n < self.start, f"{what} is another one: it was rewritten", block=n)
-        self.copies["newer" if late else "older" if not same else "own" if who else "told"] += 1
+        how = "newer" if late else "older" if not same else "own" if who else "told"
+        self.counts[f"{how} checkpoint"] += 1
+        self.newest[how] = max(n, self.newest[how]) if who else 0
 
     def read_copies(self, path: str) -> None:
         with Path(path).open("rb") as file:
@@ -367,82 +440,100 @@ class Bundle:
                     block_of(line := parse(raw.decode(), "copy"))
                 except (Fault, ValueError, RecursionError):
                     raise Fault("incomplete", f"{path!a} does not hold checkpoints", {}) from None
-                self.compare(line, path)
+                self.read_checkpoint(line, path)
 
-    def end(self, line: Object) -> None:
+    def read_end(self, line: Object) -> None:
         self.close()
         whole, rest = line["sha256"] == self.digest.hexdigest(), self.file.readline(LONGEST_LINE)
         again = "duplicated" if b'"sha256"' in rest else "inserted"
         need(not rest, "there are lines after its last one", again if whole else "reordered")
-        for name in ("record", "other", "block"):
+        for name in ("record", "other", "block") if not self.passed else ():
             more = self.counts[name] - line[f"{name}s"]
             need(not more, f"it tells of other {name}s", "missing" if more < 0 else "inserted")
         need(whole, "its bytes are not those that its last line was made for")
 
 
-def report(bundle: Bundle, fault: Fault, *, own: bool) -> Object:
+def report(bundle: Bundle, breaks: list[Object], *, own: bool) -> Object:
     """Return the verdict with its `exit` code: what was found, where, and what is not known."""
-    (kind, what, place), told, copies = fault.args, bundle.told, bundle.copies
-    counts = {**bundle.counts, "expired": sum(bundle.gone.values())}
-    gone = sum(n for seq, n in bundle.gone.items() if seq not in bundle.pruned)
-    whole, wanted = told.get("complete"), told.get("filter", {}).get("first", 1)
+    told, head, newest, counts = bundle.told, bundle.block["n"], bundle.newest, bundle.counts
+    gone = sum(sum(ends[1::2]) - sum(ends[::2]) + len(ends) // 2 for ends in bundle.gone.values())
+    whole, wanted = told.get("complete", False), told.get("filter", {}).get("first", 1)
+    none, empty = "there is nothing to check: it holds no", not whole + counts["record"]
     lacks = {
-        "there is nothing to check": not counts.get("record") and not (whole and bundle.hashes),
+        f"{none} block": not bundle.hashes,
+        f"{none} record, and only a complete bundle proves that its filter asks for none": empty,
         "records before its first block may be asked for": whole and wanted < bundle.first,
         f"{gone} texts are gone, and no pruning that is shown tells of them": gone,
         "no block is sealed with the given key": bundle.least_key < bundle.given_key,
-        "no given checkpoint is one of its blocks": own and not copies["own"],
+        "no given checkpoint is one of its blocks": own and not newest["own"],
     }
     doubts = {
         "what expired texts said: their headers hold": counts["expired"],
         "whether the key is the log's: compare its fingerprint, or give --key": not bundle.pinned,
         "whether who holds the key rewrote the log: give a --checkpoint from outside": not own,
+        f"whether they rewrote what follows block {newest['own']}": 0 < newest["own"] < head,
+        f"what follows block {head}: a given checkpoint is of a later one": newest["newer"],
         "whether the filter asks for more records: it is not a complete bundle": not whole,
     }
-    if kind == "good" and any(lacks.values()):
-        kind, what = "incomplete", "; ".join(text for text in lacks if lacks[text])
-    verdict = kind if kind in EXITS else "broken"
-    place = {name: n for name, n in {"line": bundle.line, **place}.items() if n}
-    counts.update({f"{name} checkpoint": n for name, n in copies.items()})
-    found = {"verdict": verdict, "exit": EXITS[verdict], "kind": kind, "what": what, "place": place}
-    found.update(log=told.get("log"), keys=[key.fingerprint for key in bundle.keys], counts=counts)
-    return {**found, "notes": bundle.notes, "unknown": [text for text in doubts if doubts[text]]}
+    lack, unknown = ([text for text in texts if texts[text]] for texts in (lacks, doubts))
+    text, end = "; ".join(lack) or "all is as it was sealed", {"line": bundle.line}
+    breaks = breaks or [{"kind": "incomplete" if lack else "good", "what": text, "place": end}]
+    verdict = breaks[0]["kind"] if breaks[0]["kind"] in EXITS else "broken"
+    found = {"verdict": verdict, "exit": EXITS[verdict], **breaks[0], "breaks": breaks}
+    found.update({name: told.get(name) for name in ("log", "filter", "complete", "made_at")})
+    found.update(counts={**counts}, proven={**bundle.proven}, notes=bundle.notes, unknown=unknown)
+    found["until"] = [head, bundle.block.get("at")]
+    return {**found, "keys": [key.fingerprint for key in bundle.keys]}
 
 
 def verify(path: str, pinned: str, copies: list[str]) -> Object:
     """Return what `report` tells of a bundle, given a key and files of checkpoints."""
-    bundle, fault = Bundle(pinned), Fault("good", "all is as it was sealed", {})
-    try:
-        with sys.stdin.buffer if path == "-" else Path(path).open("rb") as file:
-            bundle.read(file)
-        for copy in copies:
-            bundle.read_copies(copy)
-    except Fault as found:
-        fault = found
-    except (gzip.BadGzipFile, zlib.error) as error:
-        fault = Fault("altered", f"its compression is damaged: {error}", {})
-    except (OSError, EOFError, ValueError, MemoryError, KeyboardInterrupt) as error:
-        fault = Fault("incomplete", f"it cannot be read to its end: {error}", {})
-    return report(bundle, fault, own=bool(copies))
+    bundle, breaks = Bundle(pinned), list[Object]()
+    while True:
+        kind, what, place = "good", "", Object()
+        try:
+            with os.fdopen(0, "rb") if path == "-" else Path(path).open("rb") as file:
+                bundle.read(file)
+            for copy in copies:
+                bundle.read_copies(copy)
+        except Fault as found:
+            kind, what, place = found.args
+        except (gzip.BadGzipFile, zlib.error) as error:
+            kind, what = "altered", f"its compression is damaged: {error}"
+        except (OSError, EOFError, ValueError, MemoryError, KeyboardInterrupt) as error:
+            kind, what = "incomplete", f"it cannot be read to its end: {error}"
+        breaks = [{**one, "closed_by": one["closed_by"] or bundle.closed} for one in breaks]
+        place = {name: n for name, n in {"line": bundle.line, **place}.items() if n}
+        told = {"kind": kind, "what": what, "place": place, "closed_by": 0}
+        breaks += [told] * (kind != "good")
+        done = kind in EXITS or bundle.part != PARTS["block"] or path == "-"
+        if done or len(breaks) == MOST:
+            return report(bundle, breaks, own=bool(copies))
+        bundle.again()
 
 
 def main() -> int:
     """Read the command line, print the verdict, return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("bundle", help="a file, or -")
-    parser.add_argument("--key", default="", help="16 or more digits of a key's SHA-256")
+    parser.add_argument("--key", help="16 or more digits of a key's SHA-256")
     parser.add_argument("--checkpoint", action="append", default=[], help="your copies of blocks")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    if not re.fullmatch("([0-9a-f]{16,64})?", given.key):
+    if not re.fullmatch("[0-9a-f]{16,64}", "0" * 16 if given.key is None else given.key):
         parser.error("--key takes 16 to 64 hex digits")
-    found = verify(given.bundle, given.key, given.checkpoint)
-    where = ", ".join([found["kind"], *(f"{name} {n}" for name, n in found["place"].items())])
-    lines = [f"{found['verdict'].upper()}: {found['what']} ({where})"]
-    lines += [f"{name}: {found[name]!a}" for name in ("log", "keys", "counts")]
+    found, lines = verify(given.bundle, given.key or "", given.checkpoint), list[str]()
+    for one in found["breaks"]:
+        where = ", ".join([one["kind"], *(f"{name} {n}" for name, n in one["place"].items())])
+        lines += [f"{found['verdict'].upper()}: {one['what']} ({where})"]
+    closed = {one["closed_by"] for one in found["breaks"] if one.get("closed_by")}
+    lines += [f"repaired: block {n} closed the log before it" for n in sorted(closed)]
+    for name in ("log", "keys", "filter", "complete", "made_at", "until", "counts", "proven"):
+        lines += [f"{name}: {found[name]!a}"]
     lines += [f"{name}: {text}" for name in ("notes", "unknown") for text in found[name]]
     text = json.dumps(found) if given.json else "\n".join(lines)
-    sys.stdout.write(text.encode("ascii", "backslashreplace").decode() + "\n")
+    with suppress(OSError), os.fdopen(1, "wb", closefd=False) as out:
+        out.write(text.encode("ascii", "backslashreplace") + b"\n")
     return int(found["exit"])
 
 
