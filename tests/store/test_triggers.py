@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from tests.factories import SYSTEM
 from toolpolicy.audit import triggers, writer
 from toolpolicy.engine.masking import Spot
 from toolpolicy.models import (
@@ -23,6 +24,7 @@ from toolpolicy.models import (
     ToolDeclaration,
 )
 from toolpolicy.models.base import WrittenOnceError
+from toolpolicy.services import holds
 
 ON_SQLITE = connection.vendor == "sqlite"
 SQL = {
@@ -187,7 +189,7 @@ def test_all_migrations_can_be_taken_back_and_applied_again():
     assert not [name for name in connection.introspection.table_names() if "toolpolicy" in name]
     assert not Group.objects.exists()
     call_command("migrate", verbosity=0)
-    assert (faults(), PolicyState.objects.count(), Group.objects.count()) == ([], 1, 5)
+    assert (faults(), PolicyState.objects.count(), Group.objects.count()) == ([], 1, 6)
 
 
 def test_there_are_no_model_changes_without_a_migration(db):
@@ -205,3 +207,13 @@ def test_a_transactional_test_starts_with_the_first_rows_and_nothing_else(_again
     assert (Record.objects.count(), faults()) == (0, [])
     with transaction.atomic():
         writer.write(kind="change", body={"now": str(timezone.now())})
+
+
+@pytest.mark.parametrize("column", ["name", "reason", "filter", "created_by_label"])
+def test_what_a_hold_holds_stays_and_it_can_be_lifted(db, column):
+    values = {"name": "case 7", "reason": "a claim", "filter": {"tool": "wipe"}}
+    hold = holds.place(actor=SYSTEM, values=values)
+    connection.check_constraints()
+    assert refused(f"UPDATE toolpolicy_legalhold SET {column} = '{{}}'")
+    assert refused("DELETE FROM toolpolicy_legalhold")
+    assert holds.lift(actor=SYSTEM, hold=hold.pk).lifted_at is not None

@@ -37,14 +37,18 @@ _ROW_VERBS: Final = {
     # Retention and erasure delete these; their hashes stay in the record.
     "toolpolicy_recordbody": ("UPDATE",),
     "toolpolicy_maskedvalue": ("UPDATE",),
-    # A hold is lifted, never deleted.
-    "toolpolicy_legalhold": ("DELETE",),
+    # A hold is lifted, never deleted, and what it holds stays as it was said.
+    "toolpolicy_legalhold": ("UPDATE", "DELETE"),
     "toolpolicy_document": ("UPDATE", "DELETE"),
     "toolpolicy_policyversion": ("UPDATE", "DELETE"),
     "toolpolicy_tooldeclaration": ("UPDATE", "DELETE"),
     "toolpolicy_sealkey": ("UPDATE", "DELETE"),
     "toolpolicy_block": ("UPDATE", "DELETE"),
     "toolpolicy_leaf": ("UPDATE", "DELETE"),
+}
+# Where only some columns are written once.
+_COLUMNS: Final = {
+    "toolpolicy_legalhold": ("id", "name", "reason", "filter", "created_at", "created_by_label"),
 }
 # What makes a new row the same as an old one: INSERT OR REPLACE deletes by these, past triggers.
 _BY_DIGEST: Final = ("digest",)
@@ -134,13 +138,15 @@ def _function_sql() -> str:
 
 def _create_sql(trigger: Trigger, connection: BaseDatabaseWrapper) -> str:
     head = f"CREATE TRIGGER {trigger.name} BEFORE"
+    columns = _COLUMNS.get(trigger.table, ()) if trigger.verb == "UPDATE" else ()
+    event = f"{trigger.verb} OF {', '.join(columns)}" if columns else trigger.verb
     if connection.vendor == _POSTGRESQL:
         # A statement trigger also refuses a statement that would touch no row.
         each = f"FOR EACH STATEMENT EXECUTE FUNCTION {_FUNCTION}()"
-        return f"{head} {trigger.verb} ON {trigger.table} {each}"
+        return f"{head} {event} ON {trigger.table} {each}"
     action = f"BEGIN SELECT RAISE(ABORT, '{trigger.message}'); END"
     if trigger.verb != "REPLACE":
-        return f"{head} {trigger.verb} ON {trigger.table} {action}"
+        return f"{head} {event} ON {trigger.table} {action}"
     keys = _KEYS[trigger.table]
     if keys == _BY_DIGEST:  # the same digest is the same text: the old row simply stays
         action = "BEGIN SELECT RAISE(IGNORE); END"
