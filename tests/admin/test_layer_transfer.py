@@ -112,7 +112,7 @@ def test_the_preview_says_rules_before_and_after(root):
     entry["settings"] |= {"description": "second", "rules": {"seen": {"observe": True}}}
     page = " ".join(text_of(root.post(IMPORT, paste(sent))).split())
     assert "<code>description</code>: <code>&quot;first&quot;</code> → " in page
-    assert 'tools named <code>a</code><ins class="tp-allow"> or <code>z</code></ins>' in page
+    assert 'tools named <code>a</code> or <ins class="tp-allow"><code>z</code></ins>' in page
     assert "<code>match</code>:" not in page  # the sentences say it
     assert '<code>reason</code>: <span class="tp-sub">nothing</span> → ' in page
     assert "from place" in page

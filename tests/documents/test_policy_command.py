@@ -101,7 +101,8 @@ def test_two_versions_are_compared_in_sentences_and_as_json():
     )
     assert run("diff", "2", "3").splitlines() == [
         "  ~ house rules / no-mail (changed, tightens)",
-        "      Deny tools named `mail_*`{+ or `x`+}",
+        "      Deny tools named `mail_*` or `x`",
+        "      match.name: added `x`",
     ]
     assert run("diff", "2", "1").splitlines() == [
         "  - house rules / no-mail (removed, loosens)",

@@ -6,7 +6,7 @@ import pytest
 
 from tests.strategies import SEEDS, Choices, law, strict_rule
 from toolpolicy.engine.documents import parse_policy
-from toolpolicy.engine.sentence_changes import Fate, changed_words, written
+from toolpolicy.engine.sentence_changes import Fate, changed_words, only_lists_differ
 from toolpolicy.engine.sentences import Sentence, plain, sentence
 
 
@@ -25,29 +25,81 @@ def deny(**members: Any) -> dict[str, Any]:
     return {"effect": "deny", **members}
 
 
+def marked(before: dict[str, Any], after: dict[str, Any]) -> str:
+    signs = {Fate.KEPT: "{}", Fate.REMOVED: "[-{}-]", Fate.ADDED: "{{+{}+}}"}
+    runs = changed_words(said(before).parts, said(after).parts)
+    return "".join(signs[run.fate].format(plain(run.parts)) for run in runs)
+
+
+def on_branches(*patterns: str) -> dict[str, Any]:
+    return deny(match={"arg": {"pointer": "/branch", "value": list(patterns)}})
+
+
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
         (
             deny(match={"name": "a"}),
             deny(match={"name": ["a", "b"]}),
-            "Deny tools named `a`{+ or `b`+}",
+            "tools named `a`{+ or +}{+`b`+}",
         ),
         (
             deny(match={"name": "a"}, when={"agent": "x"}),
             deny(match={"name": "b"}),
-            "Deny tools named [-`a`, when agent is `x`-]{+`b`+}",
+            "tools named [-`a`-]{+`b`+}[-, when agent is `x`-]",
         ),
         (
-            deny(match={"name": "a"}),
-            {"effect": "require_approval", "match": {"name": "a"}},
-            "[-Deny-] {+Require approval for+} tools named `a`",
+            deny(on=["call"]),
+            deny(on=["call", "search"]),
+            "every tool, on {+search+}{+ and +}call",
         ),
-        (deny(on=["call"]), deny(on=["call", "search"]), "Deny every tool, on {+search and +}call"),
+        (
+            deny(match={"name": "a", "family": "f"}),
+            deny(match={"name": "a", "family": "f"}, on=["call"]),
+            "tools named `a` of family `f`{+, on call+}",
+        ),
     ],
 )
 def test_only_the_words_that_differ_are_marked(before, after, text):
-    assert written(said(before), said(after)) == text
+    assert marked(before, after) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (
+            ("main", "release/*"),
+            ("main", "release/*", "hotfix/*", "unfinished"),
+            "`main`[- or -]{+, +}`release/*`{+, +}{+`hotfix/*`+}{+ or +}{+`unfinished`+}",
+        ),
+        (("a", "b", "c"), ("b",), "[-`a`-][-, -]`b`[- or -][-`c`-]"),
+        (("a", "b"), ("c", "b"), "[-`a`-]{+`c`+} or `b`"),
+        ((), ("a",), "[-nothing-]{+`a`+}"),
+    ],
+)
+def test_a_list_is_compared_by_its_elements(before, after, text):
+    before, after = on_branches(*before), on_branches(*after)
+    assert marked(before, after).removeprefix("tools where argument /branch is ") == text
+    assert only_lists_differ(said(before), said(after))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"effect": "allow", "match": {"name": "a"}},
+        deny(match={"name": "a"}, on=["call"]),
+        deny(match={"family": "a"}),
+    ],
+)
+def test_more_than_lists_differs_in_another_verb_or_other_words(after):
+    assert not only_lists_differ(said(deny(match={"name": "a"})), said(after))
+
+
+def test_a_sentence_knows_that_it_is_cut():
+    names = [f"n{number}" for number in range(9)]
+    assert said(deny(match={"name": names})).is_cut
+    assert said(deny(match={"name": "n" * 200})).is_cut
+    assert not said(deny(match={"name": names[:8]})).is_cut
 
 
 @law(one=SEEDS, other=SEEDS)

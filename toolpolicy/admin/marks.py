@@ -5,7 +5,7 @@ An outcome is a word, a shape and a colour, in that order; the word alone says e
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -147,16 +147,22 @@ def said(parts: Iterable[Part]) -> SafeString:
     return english(format_html_join("", "{}", words))
 
 
-def runs(pieces: Iterable[Run]) -> SafeString:
-    """Return the words of a changed sentence: removed ones struck out."""
+def runs(pieces: Sequence[Run]) -> SafeString:
+    """Return the words of a changed sentence: removed ones struck out, elements of lists alone."""
     forms = {
         Fate.KEPT: "{}",
         Fate.REMOVED: '<del class="tp-deny">{}</del>',
         Fate.ADDED: '<ins class="tp-allow">{}</ins>',
     }
-    return format_html_join(
-        "", "{}", ((format_html(forms[fate], said(parts)),) for fate, parts in pieces)
-    )
+    shown: list[SafeString] = []
+    for before, run, after in zip((None, *pieces), pieces, (*pieces[1:], None), strict=False):
+        fate = Fate.KEPT if run.is_joint else run.fate
+        if run.is_joint and run.fate is Fate.REMOVED and after and after.is_joint:
+            continue  # the joint that came in its place is shown
+        if fate is Fate.ADDED and before and before.fate is Fate.REMOVED:
+            shown.append(SafeString(" "))
+        shown.append(format_html(forms[fate], said(run.parts)))
+    return format_html_join("", "{}", ((one,) for one in shown))
 
 
 def alternatives(patterns: Iterable[str]) -> SafeString:

@@ -19,7 +19,8 @@ from toolpolicy.engine.faults import printable
 from toolpolicy.engine.sentence_changes import Fate, Run, changed_words
 from toolpolicy.engine.sentences import Sentence
 from toolpolicy.models import Rule
-from toolpolicy.services import policies, wording
+from toolpolicy.services import differences, policies, wording
+from toolpolicy.services.differences import Member, Told
 from toolpolicy.services.policies import Imported
 
 Wire = Mapping[str, Any]
@@ -28,8 +29,6 @@ MOST_CHANGES: Final = 100
 MOST_LAYERS: Final = 10
 MOST_RULES: Final = 20
 LONGEST: Final = 200
-# What the sentence of a rule says.
-SAID: Final = ("effect", "mode", "on", "match", "except", "when", "observe")
 # Kind: its word, and how many there are of it.
 WORDS: Final[Mapping[str, tuple[Words, Words]]] = {
     "added": (_("Added"), _("%(count)s added")),
@@ -136,20 +135,14 @@ def _shown(change: Wire) -> ChangeShown:
             said, first = gettext("from position %(old)s to %(new)s"), 0
         return ChangeShown(**named, detail=said % {"old": before + first, "new": after + first})
     if "rule" not in change:
-        return _layer(named, before, after)
-    return _rule(named, before, after)
+        return _layer(named, change)
+    return _rule(named, differences.told(change, marked=True))
 
 
-def _rule(named: dict[str, Any], before: Any, after: Any) -> ChangeShown:
-    old = wording.as_row(before) if before else None
-    new = wording.as_row(after) if after else None
-    if old is None or new is None:
-        return ChangeShown(**named, said=_came_or_went(old, new))
-    # The same words: what differs is none of them, or stands beyond the items that are said.
-    besides = () if old[1] == new[1] else SAID
-    return ChangeShown(
-        **named, said=_marked(old, new), detail=_members(before, after, besides=besides)
-    )
+def _rule(named: dict[str, Any], told: Told) -> ChangeShown:
+    old, new = told.before, told.after
+    said = _marked(old, new) if old and new else _came_or_went(old, new)
+    return ChangeShown(**named, said=said, detail=_members(told.members))
 
 
 def _pill(row: Rule) -> SafeString:
@@ -173,23 +166,35 @@ def _marked(old: tuple[Rule, Sentence], new: tuple[Rule, Sentence]) -> SafeStrin
     return format_html("{} {}", pill, marks.runs(changed_words(was.parts, now.parts)))
 
 
-def _layer(named: dict[str, Any], before: Any, after: Any) -> ChangeShown:
+def _layer(named: dict[str, Any], change: Wire) -> ChangeShown:
+    before, after = change.get("before"), change.get("after")
+    detail = _members(differences.told(change).members)
     if before is not None and after is not None:
-        return ChangeShown(**named, detail=_members(before, after))
-    count = len((after or before)["policy"]["rules"])
+        return ChangeShown(**named, detail=detail)
+    count = len((after or before)["policy"]["rules"])  # type: ignore[index]
     said = ngettext("with its %(count)s rule", "with its %(count)s rules", count)
     rules = said % {"count": count} if count else gettext("without rules")
-    return ChangeShown(**named, detail=rules)
+    return ChangeShown(**named, detail=format_html("{}{}", rules, detail))
 
 
-def _members(before: Wire, after: Wire, besides: Sequence[str] = ()) -> SafeString:
-    """Say which members differ, each with its values."""
-    lines = (
-        (marks.code(name), _value(old), _value(new))
-        for name, old, new in wording.changed_members(before, after)
-        if name not in besides
+def _members(members: Sequence[Member]) -> SafeString:
+    """Say which members differ, each with its values; of lists, which elements went and came."""
+    return format_html_join(
+        "", "<p>{}: {}</p>", ((marks.code(one.name), _values(one)) for one in members)
     )
-    return format_html_join("", "<p>{}: {} → {}</p>", lines)
+
+
+def _values(member: Member) -> SafeString:
+    if member.new:
+        return _value(member.after)
+    if not member.added and not member.removed:
+        return format_html("{} → {}", _value(member.before), _value(member.after))
+    pieces = (
+        (word, format_html_join(" ", "{}", ((_value(one),) for one in some)))
+        for word, some in ((gettext("added"), member.added), (gettext("removed"), member.removed))
+        if some
+    )
+    return format_html_join(", ", "{} {}", pieces)
 
 
 def _value(value: Any) -> SafeString:

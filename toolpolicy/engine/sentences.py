@@ -4,8 +4,9 @@ A sentence is a verb and parts, so that a page can mark keys and patterns; `str(
 text with patterns in backticks. Long pattern lists are cut, the rule itself is elsewhere in full.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -64,6 +65,7 @@ _LEADS: Final = {
     "method": "with method",
     "scope": "with scope",
 }
+_MORE: Final = re.compile(r"\d+ more")
 
 
 class PartKind(StrEnum):
@@ -74,12 +76,21 @@ class PartKind(StrEnum):
     CODE = "code"
 
 
+class Place(StrEnum):
+    """Where a part stands: among the words of its sentence, or in a list of them."""
+
+    WORDS = "words"
+    ITEM = "item"
+    JOINT = "joint"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Some words of a sentence; of a pattern or name (CODE) every character can be printed."""
 
     kind: PartKind
     text: str
+    place: Place = field(default=Place.WORDS, compare=False)
 
     def __str__(self) -> str:
         return f"`{self.text}`" if self.kind is PartKind.CODE else self.text
@@ -98,6 +109,12 @@ class Sentence:
 
     def __str__(self) -> str:
         return f"{self.verb} {plain(self.parts)}"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a list or a pattern is longer than it is said."""
+        items = (part for part in self.parts if part.place is Place.ITEM)
+        return any(part.text.endswith("…") or _MORE.fullmatch(str(part)) for part in items)
 
 
 def sentence(rule: Rule | OrderedRule) -> Sentence:
@@ -210,11 +227,16 @@ def _selected(patterns: Patterns) -> Iterator[Part]:
 def _listed(parts: Sequence[Part], joint: str) -> Iterator[Part]:
     """List parts as `a, b or c`. An empty list matches nothing, and says so."""
     if not parts:
-        yield _text("nothing")
+        yield Part(PartKind.TEXT, "nothing", Place.ITEM)
     kept = parts if len(parts) <= MOST_ITEMS else parts[: MOST_ITEMS - 1]
     for number, part in enumerate(kept):
         if number:
-            yield _text(f" {joint} " if number == len(parts) - 1 else ", ")
-        yield part
+            yield _joint(f" {joint} " if number == len(parts) - 1 else ", ")
+        yield replace(part, place=Place.ITEM)
     if len(kept) < len(parts):
-        yield _text(f" {joint} {len(parts) - len(kept)} more")
+        yield _joint(f" {joint} ")
+        yield Part(PartKind.TEXT, f"{len(parts) - len(kept)} more", Place.ITEM)
+
+
+def _joint(text: str) -> Part:
+    return Part(PartKind.TEXT, text, Place.JOINT)

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from toolpolicy.engine.faults import Fault, printable, quantity, said, total
 from toolpolicy.engine.words import Scope
 from toolpolicy.management.reading import read_within
-from toolpolicy.services import wording
+from toolpolicy.services import differences
 from toolpolicy.services.documents.sources import SYNTAXES, Syntax, guess, policy_limits, read
 from toolpolicy.services.documents.yaml_text import Text
 from toolpolicy.services.policies import Imported
@@ -87,10 +87,10 @@ def imported_lines(name: str, imported: Imported) -> Iterator[str]:
 
 
 def change_lines(changes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Say what differs, a line each, and of a rule in a second one what it says."""
+    """Say what differs, a line each, and below it what a rule says and which members differ."""
     for change in changes:
         rule = f" / {change['rule']}" if "rule" in change else ""
         grade = f", {change['grade']}" if "grade" in change else ""
         yield f"  {_MARKS[change['change']]} {change['layer']}{rule} ({change['change']}{grade})"
-        if rule and change["change"] != "moved":
-            yield f"      {wording.changed_rule(change.get('before'), change.get('after'))}"
+        if change["change"] != "moved":
+            yield from (f"      {line}" for line in differences.told(change).lines())

@@ -77,28 +77,36 @@ def _rule_wire(rule: Rule, *, strict: bool) -> Wire:
     return wire
 
 
-def _layer_settings(layer: Layer) -> Wire:
-    plain: Wire = {
+def plain_layer(scope: str) -> Wire:
+    """Return the settings of a layer that says nothing of them."""
+    return {
         "enabled": True,
         "fail_safe": False,
-        "may_waive_approval": layer.scope == Scope.CONFIG,
+        "may_waive_approval": scope == Scope.CONFIG,
         "observe": False,
         "valid_from": None,
         "valid_until": None,
         "description": "",
     }
-    return _unless_plain(layer, plain)
 
 
-def _rule_settings(rule: Rule) -> Wire:
-    plain: Wire = {
+def plain_rule() -> Wire:
+    """Return the settings of a rule that says nothing of them."""
+    return {
         "enabled": True,
         "observe": False,
         "expires_at": None,
         "examples": [],
         "approval": {},
     }
-    return _unless_plain(rule, plain)
+
+
+def _layer_settings(layer: Layer) -> Wire:
+    return _unless_plain(layer, plain_layer(layer.scope))
+
+
+def _rule_settings(rule: Rule) -> Wire:
+    return _unless_plain(rule, plain_rule())
 
 
 def _unless_plain(row: Layer | Rule, plain: Mapping[str, Any]) -> Wire:

@@ -1,12 +1,9 @@
 """Stored rules in words, and those that would be stored, for pages and reports."""
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolpolicy.engine.documents import parse_policy
 from toolpolicy.engine.faults import Faults
-from toolpolicy.engine.schema_changes import same
-from toolpolicy.engine.sentence_changes import written
 from toolpolicy.engine.sentences import Sentence, sentence
 from toolpolicy.models import Layer, Rule
 from toolpolicy.models.choices import Combining, Scope
@@ -45,31 +42,3 @@ def as_row(wire: dict[str, Any]) -> tuple[Rule, Sentence]:
         "policy": {"name": "the layer of a rule", "rules": [rule]},
     }
     return as_rows(entry)[1][0]
-
-
-def changed_rule(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
-    """Say a rule of a difference as plain text, with the words that went and came marked."""
-    old, new = (as_row(wire)[1] if wire else None for wire in (before, after))
-    if old is not None and new is not None:
-        return written(old, new)
-    return str(new or old)
-
-
-def changed_members(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each member that differs with its values, those of `policy` and `settings` too.
-
-    None stands for one that is not there.
-    """
-    old, new = _flat(before), _flat(after)
-    for name in [*old, *(name for name in new if name not in old)]:
-        if not same(old.get(name), new.get(name)):
-            yield name, old.get(name), new.get(name)
-
-
-def _flat(wire: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members, those of `settings` and `policy` beside the others."""
-    inner = ("settings", "policy")
-    outer = {name: value for name, value in wire.items() if name not in inner}
-    return {**outer, **wire.get("policy", {}), **wire.get("settings", {})}

@@ -1,14 +1,16 @@
 """One change as a report tells it: who, what, which way it moved answers, and what differs."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from toolpolicy.engine import canonical
 from toolpolicy.engine.policy_grades import Direction
 from toolpolicy.engine.reading import time_text
 from toolpolicy.models import Record
 from toolpolicy.models.choices import RecordKind, ToolState
-from toolpolicy.services import _policy_diff, records, wording
+from toolpolicy.services import _policy_diff, records
+from toolpolicy.services.differences import members
+from toolpolicy.services.differences import told as told_of
 from toolpolicy.services.policies import direction_of
 
 Wire = dict[str, Any]
@@ -21,8 +23,6 @@ CHANGES: Final = (
 SIGN_INS: Final = ("sign_in", "sign_out", "sign_in_failed")
 # States in which every use of a tool is refused.
 PUT_ASIDE: Final = frozenset({ToolState.QUARANTINED, ToolState.RETIRED})
-_NOTHING: Final = "nothing"
-DIGEST: Final = len("sha256:") + 12
 
 
 def entry_of(record: Record) -> tuple[Wire, Wire] | None:
@@ -128,29 +128,18 @@ def _sentences(body: Mapping[str, Any], differences: list[Wire]) -> Iterator[str
 
 def _sentence(change: Mapping[str, Any]) -> str:
     grade = f", {change['grade']}" if "grade" in change else ""
-    kind, name = change["change"], change["layer"]
-    if "rule" not in change:
-        head = f"layer {name} ({kind}{grade})"
-        both = kind == "changed"
-        lines = _members(change["before"], change["after"]) if both else ()
-        return "; ".join((head, *lines))
-    head = f"{name} / {change['rule']} ({kind}{grade})"
-    if kind == "moved":
-        return head
-    return f"{head}: {wording.changed_rule(change.get('before'), change.get('after'))}"
+    kind = change["change"]
+    name = (
+        f"{change['layer']} / {change['rule']}" if "rule" in change else f"layer {change['layer']}"
+    )
+    head = f"{name} ({kind}{grade})"
+    lines = [] if kind == "moved" else told_of(change).lines()
+    return f"{head}: {'; '.join(lines)}" if lines else head
 
 
 def _members(before: Any, after: Any) -> Iterator[str]:
-    """Yield each member that differs: `name: before → after`; of what is new, those that it has."""
-    for name, old, new in wording.changed_members(before or {}, after or {}):
-        if before in (None, {}) and new in ("", [], {}):
+    """Yield each member that differs; of what is new, those that it has."""
+    for one in members(before or {}, after or {}):
+        if before in (None, {}) and one.after in ("", [], {}):
             continue
-        yield f"{name}: {_said(old)} → {_said(new)}" if old is not None else f"{name}: {_said(new)}"
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return _NOTHING
-    text = value if isinstance(value, str) else canonical.dumps(value)
-    # Enough of a digest to tell it from others; the whole one stands in JSON.
-    return f"{text[:DIGEST]}…" if text.startswith("sha256:") else text
+        yield str(replace(one, new=one.before is None))
