@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from tests.admin.pages import signed_in, staff, text_of
+from tests.admin.pages import decide, signed_in, staff, text_of
 from tests.audit.logs import sealed_log, tampering, write_records
-from tests.factories import SYSTEM
+from tests.factories import SYSTEM, make_layer, make_rule
 from toolpolicy.models import Record, VerificationRun
-from toolpolicy.services import holds, verification_runs
+from toolpolicy.services import holds, policies, verification_runs
 
 pytestmark = pytest.mark.django_db
 HOME = "admin:toolpolicy_audit"
@@ -127,6 +127,47 @@ def test_a_timeline_tells_day_by_day_and_pages_by_key(rita, monkeypatch):
     rest = text_of(rita.get(address, {"about": "agent", "name": "coder", "before": before}))
     assert rest.count("<td>coder</td>") == 1
     assert "Nothing found" in text_of(rita.get(address, {"about": "agent", "name": "other"}))
+
+
+def test_a_timeline_says_which_answers_were_simulated(rita):
+    make_rule(make_layer("house"), id="no-mail", match={"name": "mail"})
+    for dry_run in (False, True):
+        decide("mail", context={"agent": "coder"}, dry_run=dry_run)
+    page = text_of(
+        rita.get(reverse("admin:toolpolicy_timeline"), {"about": "agent", "name": "coder"})
+    )
+    rows = [row for row in page.split("<tr>") if "house / no-mail" in row]
+    assert ["simulation" in row for row in rows] == [True, False]
+    assert all("Denied" in row for row in rows)
+
+
+def test_a_timeline_says_of_a_change_what_was_done_and_its_name_once(rita):
+    layer = make_layer("agent: coders")
+    rule = make_rule(layer, id="main-is-protected", match={"name": "push"})
+    policies.update_rule(
+        actor=SYSTEM, rule=rule.pk, version=layer.version, values={"enabled": False}
+    )
+    sent = {"about": "layer", "name": "agent: coders"}
+    page = text_of(rita.get(reverse("admin:toolpolicy_timeline"), sent))
+    rule_told = "the rule <code>main-is-protected</code> of the layer <code>agent: coders</code>"
+    assert f"changed {rule_told}" in page
+    assert f"added {rule_told}" in page
+    assert "agent: coders / main-is-protected" not in page
+
+
+def test_a_timeline_asks_the_same_of_one_change_and_of_many(rita):
+    def queries() -> int:
+        sent = {"about": "layer", "name": "base"}
+        with CaptureQueriesContext(connection) as asked:
+            text_of(rita.get(reverse("admin:toolpolicy_timeline"), sent))
+        return len(asked)
+
+    layer = make_layer("base")
+    queries()
+    few = queries()
+    for number in range(5):
+        make_rule(layer, match={"name": f"n{number}"})
+    assert queries() == few
 
 
 @pytest.mark.parametrize("sent", [{"about": "moon", "name": "x"}, {"name": "x", "before": "-1"}])

@@ -1,6 +1,7 @@
 """The timeline: the form that names a thing, and what the log says of it, day by day."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 from typing import Any, Final
@@ -8,11 +9,13 @@ from typing import Any, Final
 from django import forms
 from django.http import QueryDict
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from toolpolicy.admin import record_marks
 from toolpolicy.models import Record
-from toolpolicy.models.choices import RecordKind
-from toolpolicy.services.timeline import About, narrow
+from toolpolicy.services.summaries import summaries
+from toolpolicy.services.timeline import ASKED, About, narrow
 
 SIZE: Final = 100
 LABELS: Final = {
@@ -42,8 +45,32 @@ class TimelineForm(forms.Form):
         self.fields["about"].initial = data.get("about")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A record as a line: what it is, what was asked or done, and the rule that decided."""
+
+    record: Record
+    what: SafeString
+    said: str
+    done: str
+    decided_by: str
+
+    @classmethod
+    def of(cls, record: Record, done: str) -> "Row":
+        """Return the line, without what callers sent; of an act, in words what was done."""
+        asked = record.kind in ASKED
+        name = record.tool if asked else ""
+        return cls(
+            record=record,
+            what=record_marks.what(record),
+            said=name or record.object_label or record.rule or record.layer,
+            done=done,
+            decided_by=f"{record.layer} / {record.rule}" if asked and record.rule else "",
+        )
+
+
 def timeline(data: QueryDict) -> dict[str, Any]:
-    """Return the form, a page of records by day and the address of the next. Two queries."""
+    """Return the form, a page of records by day and the address of the next. Four queries."""
     form = TimelineForm(data)
     shown: dict[str, Any] = {"form": form}
     if not form.is_valid():
@@ -66,15 +93,7 @@ def timeline(data: QueryDict) -> dict[str, Any]:
     return {**shown, "days": list(_days(page)), "older": older, "found": bool(page)}
 
 
-def _days(records: list[Record]) -> Iterator[tuple[date, list[tuple[Record, str]]]]:
+def _days(records: list[Record]) -> Iterator[tuple[date, list[Row]]]:
+    done = summaries(records)
     for day, some in groupby(records, key=lambda record: record.at.date()):
-        yield day, [(record, said(record)) for record in some]
-
-
-def said(record: Record) -> str:
-    """Say in one line what a record tells, without what callers sent."""
-    if record.kind == RecordKind.LISTING:
-        return record.object_label
-    if record.outcome:
-        return record.tool or record.object_label
-    return record.object_label or record.rule or record.layer
+        yield day, [Row.of(record, done.get(record.pk, "")) for record in some]

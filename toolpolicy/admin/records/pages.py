@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from toolpolicy.admin import marks
+from toolpolicy.admin import marks, record_marks
 from toolpolicy.admin.base import Extra, ReadOnlyPage
 from toolpolicy.admin.records.acts import acts_of
 from toolpolicy.admin.records.detail import JUDGED, RecordView
@@ -105,13 +105,8 @@ class RecordPage(ReadOnlyPage):
 
     @admin.display(description=_("what"))
     def what(self, record: Record) -> SafeString:
-        """Show the outcome of a decision; of anything else, what it is."""
-        kind = RecordKind(record.kind).label
-        if record.kind == RecordKind.DECISION and record.outcome:
-            return marks.outcome_pill(record.outcome)
-        if record.kind == RecordKind.SIMULATION and record.outcome:
-            return marks.row((marks.tag(kind), marks.outcome_pill(record.outcome)))
-        return marks.tag(kind)
+        """Show the outcome of a decision or simulation; of anything else, what it is."""
+        return record_marks.what(record)
 
     @admin.display(description=_("about"))
     def about(self, record: Record) -> SafeString:

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from toolpolicy.audit import writer
 from toolpolicy.engine.catalog import Listed, OpenRule
+from toolpolicy.engine.faults import quantity
 from toolpolicy.engine.questions import Asked, ListQuestion
 from toolpolicy.engine.subjects import dump_subject
 from toolpolicy.engine.values import ABSENT, Subject
@@ -176,7 +177,7 @@ def record_listing(
         **{name: context.get(name, "") for name in ("agent", "channel", "session")},
         policy_version=facts.live.version,
         actor_label=asker.label,
-        object_label=f"{len(tools)} tools listed, {len(withheld)} withheld",
+        object_label=f"{quantity(len(tools), 'tool')} listed, {len(withheld)} withheld",
         request_id=origin.request_id,
     )
     kind, spots = RecordKind.LISTING, facts.masker.list_spots(question)
