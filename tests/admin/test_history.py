@@ -138,6 +138,31 @@ def test_a_comparison_says_which_answers_change(root, history):
     assert "0 are answered looser and 0 stricter. 1 has the same outcome" in hidden
 
 
+def waiting(*patterns):
+    return {"name": "calc", "arg": {"pointer": "/branch", "value": list(patterns)}}
+
+
+def test_a_comparison_says_on_each_side_what_depends_on_arguments(root, db):
+    imported(named("calc"))
+    rule = make_rule(make_layer("house rules"), match=waiting("main"))
+    values = {"match": waiting("main", "next")}
+    policies.update_rule(actor=SYSTEM, rule=rule.pk, version=rule.layer.version, values=values)
+    page = plain(text_of(root.get(COMPARE, {"before": 2, "after": 3})))
+    assert page.count("Allowed depends on arguments deny by argument /branch ( main") == 2
+    assert "( main , next )" in page
+    page = plain(text_of(root.get(COMPARE, {"before": 1, "after": 2})))
+    assert "Allowed Allowed depends on arguments deny by argument /branch ( main )" in page
+    page = plain(text_of(root.get(COMPARE, {"before": 2, "after": 1})))
+    assert "Allowed depends on arguments deny by argument /branch ( main ) Allowed" in page
+
+
+def test_a_comparison_says_what_is_listed_no_more(root, db):
+    imported(named("calc"))
+    make_rule(make_layer("house rules"), effect="hide", match={"name": "calc"})
+    page = plain(text_of(root.get(COMPARE, {"before": 1, "after": 2})))
+    assert "Allowed listed Allowed not listed" in page
+
+
 def test_the_same_is_shown_line_by_line(root, history):
     page = text_of(root.get(COMPARE, {"before": 2, "after": 3, "as": "json"}))
     lines = re.findall(r'<tr class="tp-(\w+)"><td>.*?</td><td[^>]*>(.*?)</td>', page, re.DOTALL)

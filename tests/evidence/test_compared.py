@@ -12,7 +12,7 @@ from tests.registry.samples import imported, named
 from toolpolicy.models import RecordBody
 from toolpolicy.services import deployment, freezes, registry
 from toolpolicy.services.evidence import attribution
-from toolpolicy.services.evidence.standings import compare
+from toolpolicy.services.evidence.standings import compare, said_words
 
 pytestmark = pytest.mark.django_db
 FREEZE = {"kind": "agent", "value": "coder", "reason": "a loop"}
@@ -53,6 +53,25 @@ def test_a_version_changes_the_answers_that_it_is_about_and_no_others(start):
     assert differing(start) == {"write": ("allow", "deny", ["version"])}
     [difference] = compare(CODER, start, now()).differences
     assert [event.version for event in difference.through] == [3]
+
+
+def waiting(effect, *patterns):
+    looked = {"pointer": "/branch", "value": list(patterns)}
+    return {"effect": effect, "match": {"name": "write", "arg": looked}}
+
+
+def test_where_only_the_arguments_that_decide_differ_that_is_said(start):
+    make_live([strict(waiting("deny", "main"), waiting("require_approval", "x"))])
+    first = now()
+    make_live([strict(waiting("deny", "main", "release/*"), waiting("require_approval", "x"))])
+    [difference] = compare(CODER, first, now()).differences
+    assert [said_words(*side) for side in difference.sides] == [
+        "allow, depends on arguments, listed, deny by argument `/branch` (`main`)",
+        "allow, depends on arguments, listed, deny by argument `/branch` (`main`, `release/*`)",
+    ]
+    assert difference.wire()["before"]["open"] == [
+        {"effect": "deny", "arguments": [{"pointer": "/branch", "value": ["main"]}]}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from toolpolicy.admin.marks import OUTCOMES
-from toolpolicy.admin.words import Words
+from toolpolicy.admin.answers_shown import AnswerShown
 from toolpolicy.engine.faults import printable
 from toolpolicy.engine.words import Outcome, Scope
 from toolpolicy.services import seen
-from toolpolicy.services.matrix import Cell, Matrix
+from toolpolicy.services.matrix import Matrix, Said
 
 MOST_AGENTS: Final = 20
 MOST_TOOLS: Final = 2_000
@@ -18,13 +17,13 @@ _RANKS: Final = {Outcome.DENY: 0, Outcome.NEEDS_APPROVAL: 1, Outcome.ALLOW: 2}
 
 
 class Sample(NamedTuple):
-    """One call that is answered otherwise: (word, shape, colours) before and after."""
+    """One call that is answered otherwise; `listing`: in whether it is listed."""
 
     tool: str
     agent: str
-    before: tuple[Words, str, str]
-    after: tuple[Words, str, str]
-    depends: bool
+    before: AnswerShown | None
+    after: AnswerShown | None
+    listing: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +43,18 @@ class Effects:
 
     @classmethod
     def of(cls, *, before: int, after: int, now: datetime) -> "Effects":
-        """Compare two versions, neither of which has to be live. Queries as `Matrix.of`."""
-        new = Matrix.of(now=now, version=after, since=before)
-        old = Matrix.of(now=now, version=before)
+        """Compare two versions, neither of which has to be live. Queries as `Matrix.of`, twice."""
+        old, new = (Matrix.of(now=now, version=number) for number in (before, after))
         agents = sorted({*seen.values(Scope.AGENT), *new.named(Scope.AGENT)}) or [""]
         kept, entries = agents[:MOST_AGENTS], new.entries[:MOST_TOOLS]
         contexts = [{"agent": agent} if agent else {} for agent in kept]
-        columns = (old.columns(entries, contexts), new.columns(entries, contexts))
         moved = [
             (entry.name, agent, was, now_)
-            for agent, then, these in zip(kept, *columns, strict=True)
-            for entry, was, now_ in zip(entries, then, these, strict=True)
-            if now_.changed
+            for agent, context in zip(kept, contexts, strict=True)
+            for entry, was, now_ in zip(
+                entries, *(one.said(entries, context) for one in (old, new)), strict=True
+            )
+            if was != now_
         ]
         ways = [_RANKS[now_.outcome] - _RANKS[was.outcome] for _, _, was, now_ in moved]
         # What loosens is looked at first.
@@ -75,6 +74,9 @@ class Effects:
         return self.looser + self.stricter + self.otherwise
 
 
-def _sample(tool: str, agent: str, was: Cell, now: Cell) -> Sample:
-    before, after = OUTCOMES[was.outcome], OUTCOMES[now.outcome]
-    return Sample(printable(tool), printable(agent), before, after, was.depends or now.depends)
+def _sample(tool: str, agent: str, was: Said, now: Said) -> Sample:
+    before = AnswerShown.of(was, was.open_unlike(now))
+    after = AnswerShown.of(now, now.open_unlike(was))
+    # A refused tool is not listed either, which goes without saying.
+    listing = was.outcome is now.outcome and was.listed != now.listed
+    return Sample(printable(tool), printable(agent), before, after, listing)

@@ -151,7 +151,8 @@ def _compared_lines(found: Compared) -> Iterator[str]:
         yield from _moment_lines(side.moment.wire())
     yield f"{quantity(len(found.events), 'change')} between"
     for one in found.differences:
-        yield f"  {'/'.join(one.tool)}: {said_words(one.before)} → {said_words(one.after)}"
+        before, after = (said_words(*side) for side in one.sides)
+        yield f"  {'/'.join(one.tool)}: {before} → {after}"
         for event in one.through:
             yield f"      through {event.words}"
     if not found.differences:

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from toolpolicy.engine.catalog import CallState, OpenRule
 from toolpolicy.engine.compiled import CompiledPolicy
 from toolpolicy.engine.evaluate import Judged
+from toolpolicy.engine.faults import printable
 from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.values import Patterns, Policy, StrictLayer
 from toolpolicy.engine.variants import arguments_unmatched, without_rules
-from toolpolicy.engine.words import Outcome
+from toolpolicy.engine.words import Effect, Outcome
 from toolpolicy.services import deployment, policies, registry
 from toolpolicy.services.decisions.facts import Facts
 from toolpolicy.services.decisions.judging import Halt, check_frozen
@@ -25,6 +26,8 @@ from toolpolicy.services.errors import NotFound
 from toolpolicy.services.live import KEPT, SHOWN, compiled, policy_of, read_live
 
 Context = Mapping[str, str]
+# Of the patterns of an argument, a line shows so many.
+MOST_PATTERNS: Final = 8
 OUTCOMES = {
     CallState.ALLOWED: Outcome.ALLOW,
     CallState.NEEDS_APPROVAL: Outcome.NEEDS_APPROVAL,
@@ -55,13 +58,39 @@ class Cell(NamedTuple):
         return not self.listed and self.outcome is not Outcome.DENY
 
 
+class Opened(NamedTuple):
+    """What an open rule does by which arguments, whatever its name and place.
+
+    Two versions may number their rules anew.
+    """
+
+    effect: Effect
+    arguments: tuple[tuple[str, str | tuple[str, ...]], ...]
+
+    @property
+    def words(self) -> str:
+        """Say it: the effect, and each argument with the patterns that it is compared with."""
+        looked = (f"`{pointer}` ({', '.join(_texts(value))})" for pointer, value in self.arguments)
+        return f"{str(self.effect).replace('_', ' ')} by argument {' and '.join(looked)}"
+
+    def wire(self) -> dict[str, object]:
+        """Return it as JSON."""
+        looked = [{"pointer": p, "value": list(_patterns(value))} for p, value in self.arguments]
+        return {"effect": str(self.effect), "arguments": looked}
+
+
 class Said(NamedTuple):
     """A cell, and the open rules that a comparison looks at too."""
 
     outcome: Outcome
     depends: bool
     listed: bool
-    open: frozenset[object] = frozenset()
+    open: frozenset[Opened] = frozenset()
+
+    def open_unlike(self, other: "Said | None") -> list[Opened]:
+        """Return the open rules that another answer does not have, in an order that stays."""
+        unlike = self.open - (other.open if other else frozenset())
+        return sorted(unlike, key=lambda one: one.words)
 
 
 _REFUSED = Said(Outcome.DENY, depends=False, listed=False)
@@ -127,8 +156,12 @@ class Matrix:
         """Return, for each context, the cells of these tools."""
         return [self._column(entries, context) for context in contexts]
 
+    def said(self, entries: Sequence[Entry], context: Context) -> list[Said]:
+        """Return the answers about these tools in one context, with the rules that are open."""
+        return list(_said(self.facts, entries, context))
+
     def _column(self, entries: Sequence[Entry], context: Context) -> list[Cell]:
-        said = list(_said(self.facts, entries, context))
+        said = self.said(entries, context)
         before = said if self.since is None else list(_said(self.since, entries, context))
         plain = [one.outcome for one in said]
         if self.defaults:
@@ -237,6 +270,17 @@ def _of_rules(facts: Facts, entry: Entry, context: Context, *, listed: bool) -> 
     return Said(OUTCOMES[state], depends, listed, asks)
 
 
-def _asked(rule: OpenRule) -> object:
-    """Return what an open rule does, whatever its name and place: two versions may number anew."""
-    return rule.effect, rule.arguments
+def _asked(rule: OpenRule) -> Opened:
+    return Opened(rule.effect, rule.arguments)
+
+
+def _patterns(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _texts(value: str | tuple[str, ...]) -> list[str]:
+    """Return patterns to be read, of very many the first."""
+    found = _patterns(value)
+    more = len(found) - MOST_PATTERNS
+    shown = [f"`{printable(one)}`" for one in found[:MOST_PATTERNS]]
+    return [*shown, f"{more} more"] if more > 0 else shown

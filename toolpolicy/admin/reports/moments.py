@@ -10,6 +10,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from toolpolicy.admin.answers_shown import AnswerShown
 from toolpolicy.admin.marks import OUTCOMES
 from toolpolicy.admin.reports.forms import MomentForm
 from toolpolicy.engine.words import Scope
@@ -18,7 +19,6 @@ from toolpolicy.services.errors import NotFound
 from toolpolicy.services.evidence.moments import WORDS, Moment
 from toolpolicy.services.evidence.standings import Compared, Standing, compare, standing_at
 from toolpolicy.services.matrix import OUTCOMES as STATES
-from toolpolicy.services.matrix import Said
 
 if TYPE_CHECKING:
     from toolpolicy.admin.site import ToolPolicyAdminSite
@@ -70,7 +70,9 @@ def _standing(form: MomentForm, found: Standing) -> Shown:
     return {
         "moments": [_moment(found.moment)],
         "counts": [(OUTCOMES[one], counts[one]) for one in STATES.values()],
-        "tools": [("/".join(one.tool), one.state, _said(one.said)) for one in wanted[:MOST_TOOLS]],
+        "tools": [
+            ("/".join(one.tool), one.state, AnswerShown.of(one.said)) for one in wanted[:MOST_TOOLS]
+        ],
         "more": max(0, len(wanted) - MOST_TOOLS),
     }
 
@@ -85,25 +87,10 @@ def _compared(form: MomentForm, found: Compared) -> Shown:
         "differences": [
             (
                 "/".join(one.tool),
-                _said(one.before),
-                _said(one.after),
+                *(AnswerShown.of(*side) for side in one.sides),
                 [event.words for event in one.through],
             )
             for one in wanted[:MOST_TOOLS]
         ],
         "more": max(0, len(wanted) - MOST_TOOLS),
-    }
-
-
-def _said(said: Said | None) -> Shown | None:
-    """Return an answer for its pill and words; None where the tool was not registered."""
-    if said is None:
-        return None
-    word, shape, tone = OUTCOMES[said.outcome]
-    return {
-        "word": word,
-        "shape": shape,
-        "tone": tone,
-        "listed": said.listed,
-        "depends": said.depends,
     }

@@ -3,7 +3,8 @@
 from rest_framework import serializers
 
 from toolpolicy.api.shapes.base import AnswerShape, ObjectField
-from toolpolicy.engine.words import Outcome
+from toolpolicy.api.shapes.decisions import OpenArgument
+from toolpolicy.engine.words import Effect, Outcome
 from toolpolicy.models.choices import ToolState
 from toolpolicy.services.evidence.events import EventKind
 from toolpolicy.services.evidence.moments import Missing
@@ -81,13 +82,26 @@ class EventShape(AnswerShape):
     version = serializers.IntegerField(allow_null=True)
 
 
+class OpenThen(AnswerShape):
+    """A rule by whose arguments this answer is another one."""
+
+    effect = serializers.ChoiceField(choices=[str(effect) for effect in Effect])
+    arguments = OpenArgument(many=True)
+
+
+class ComparedSaid(SaidShape):
+    """What a call meets; `open`: the rules that wait for arguments on this side alone."""
+
+    open = OpenThen(many=True)
+
+
 class DifferenceShape(AnswerShape):
     """A tool that is answered otherwise, and through what; null: not registered."""
 
     family = serializers.CharField()
     name = serializers.CharField()
-    before = SaidShape(allow_null=True)
-    after = SaidShape(allow_null=True)
+    before = ComparedSaid(allow_null=True)
+    after = ComparedSaid(allow_null=True)
     through = EventShape(many=True)
 
 

@@ -1,6 +1,6 @@
 """What an agent could do at a moment, tool by tool; between two, what changed through what."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,7 @@ from toolpolicy.services.decisions.facts import UNTRUSTED, recalled
 from toolpolicy.services.evidence.attribution import Attribution, differing
 from toolpolicy.services.evidence.events import Event, events_between
 from toolpolicy.services.evidence.moments import Moment, in_force
-from toolpolicy.services.matrix import Said, answers
+from toolpolicy.services.matrix import Opened, Said, answers
 
 Wire = dict[str, Any]
 Tool = tuple[str, str]
@@ -36,13 +36,14 @@ def said_wire(said: Said) -> Wire:
     return {"outcome": str(said.outcome), "listed": said.listed, "depends": said.depends}
 
 
-def said_words(said: Said | None) -> str:
-    """Say an answer; None: the tool was not registered."""
+def said_words(said: Said | None, opened: Sequence[Opened] = ()) -> str:
+    """Say an answer, and of open rules those that matter; None: the tool was not registered."""
     if said is None:
         return "not registered"
     words = [str(said.outcome).replace("_", " ")]
     words += ["depends on arguments"] if said.depends else []
-    return ", ".join([*words, "listed" if said.listed else "not listed"])
+    words.append("listed" if said.listed else "not listed")
+    return ", ".join([*words, *(one.words for one in opened)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +69,24 @@ class Difference:
     after: Said | None
     through: tuple[Event, ...]
 
+    @property
+    def sides(self) -> tuple[tuple[Said | None, list[Opened]], ...]:
+        """Both answers, each with the open rules that the other does not have."""
+        pairs = ((self.before, self.after), (self.after, self.before))
+        return tuple((one, one.open_unlike(other) if one else []) for one, other in pairs)
+
     def wire(self) -> Wire:
         """Return it as JSON."""
         family, name = self.tool
+        before, after = (
+            {**said_wire(one), "open": [rule.wire() for rule in opened]} if one else None
+            for one, opened in self.sides
+        )
         return {
             "family": family,
             "name": name,
-            "before": said_wire(self.before) if self.before else None,
-            "after": said_wire(self.after) if self.after else None,
+            "before": before,
+            "after": after,
             "through": [one.wire() for one in self.through],
         }
 
