@@ -140,6 +140,11 @@ def test_agents_stand_with_what_they_may_call(db):
     assert found["agents"][1]["tools"] == ["box/calc", "box/mail"]
 
 
+def test_counts_that_overlap_are_said_to(db):
+    agents = access(around_now(), now=timezone.now()).sections[-1]
+    assert "those that depend on arguments are counted among them" in str(agents.source)
+
+
 def test_without_a_policy_there_are_people_and_keys_and_no_agents(db):
     person("ada")
     found = report("access")

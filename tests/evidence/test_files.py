@@ -12,7 +12,7 @@ from tests.evidence.asked import around_now, person
 from tests.factories import ORIGIN, SYSTEM, make_layer
 from tests.live import make_client, make_live, strict
 from toolpolicy.models import Record
-from toolpolicy.services import freezes, policies
+from toolpolicy.services import freezes, policies, sign_ins
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import Refused
 from toolpolicy.services.evidence import reports
@@ -45,6 +45,23 @@ def test_whoever_takes_a_report_is_recorded_with_the_digest_of_what_was_given(db
     assert body["digest"] == given.digest == f"sha256:{hashlib.sha256(data).hexdigest()}"
     assert (body["size"], body["count"]) == (len(data), given.rows)
     assert given.rows > 0
+
+
+def test_no_row_of_a_table_is_without_a_name(db):
+    make_live([strict()])
+    decide("calc")
+    attempt = sign_ins.begin(name="nobody-here", origin=ORIGIN)
+    sign_ins.failed(attempt=attempt, right_password=False)
+    first: dict[str, list[str]] = {}
+    for name in ReportName:
+        for row in csv.reader(io.StringIO(taken(name, "csv").file.read().decode())):
+            first.setdefault(row[0], []).append(row[1])
+    assert "(no agent named)" in first["agents"]
+    assert "(none known)" in first["tools"]
+    assert "(no account of that name)" in first["failed_sign_ins"]
+    assert all(all(names) for names in first.values())
+    found = json.loads(taken("oversight").file.read())
+    assert [row["agent"] for row in found["agents"]] == [""]  # a program reads what is recorded
 
 
 def test_a_json_file_is_one_object_with_every_row(db):

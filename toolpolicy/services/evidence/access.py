@@ -16,7 +16,7 @@ from toolpolicy.services import seen
 from toolpolicy.services.errors import NotFound
 from toolpolicy.services.evidence.people import Person, everybody
 from toolpolicy.services.evidence.periods import Period
-from toolpolicy.services.evidence.tables import Column, Report, Section
+from toolpolicy.services.evidence.tables import NO_AGENT, Column, Report, Section
 from toolpolicy.services.matrix import OUTCOMES, Matrix
 
 Wire = dict[str, Any]
@@ -58,12 +58,17 @@ KEYS: Final = (
     Column(name="flags", heading=_("Look at"), words=WORDS),
 )
 AGENTS: Final = (
-    Column(name="agent", heading=_("Agent")),
+    Column(name="agent", heading=_("Agent"), words=NO_AGENT),
     Column(name="allow", heading=_("May call")),
     Column(name="needs_approval", heading=_("With approval")),
     Column(name="depends", heading=_("Depends on arguments")),
     Column(name="deny", heading=_("Refused")),
     Column(name="tools", heading=_("What it may call, or with approval"), wide=True),
+)
+COUNTED: Final = _(
+    "What a call without a channel meets under the live policy. May call, with approval and "
+    "refused are together all tools; those that depend on arguments are counted among them once "
+    "more."
 )
 
 
@@ -95,7 +100,7 @@ def access(period: Period, *, now: datetime) -> Report:
                 columns=AGENTS,
                 rows=partial(_agents, matrix, agents),
                 page=50,
-                source=_("What a call without a channel meets under the live policy."),
+                source=COUNTED,
             ),
         ),
     )

@@ -41,7 +41,7 @@ COLUMNS: Final = (
     Column(name="id", heading=_("Record")),
 )
 FAILED: Final = (
-    Column(name="account", heading=_("Account")),
+    Column(name="account", heading=_("Account"), words={"": _("(no account of that name)")}),
     Column(name="count", heading=_("Times")),
     Column(name="first", heading=_("First (UTC)"), moment=True),
     Column(name="last", heading=_("Last (UTC)"), moment=True),

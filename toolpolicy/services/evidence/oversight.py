@@ -19,7 +19,7 @@ from toolpolicy.models.choices import RecordKind
 from toolpolicy.models.records import RecordQuerySet
 from toolpolicy.services import records
 from toolpolicy.services.evidence.periods import Period
-from toolpolicy.services.evidence.tables import Column, Report, Section
+from toolpolicy.services.evidence.tables import NO_AGENT, Column, Report, Section
 
 Wire = dict[str, Any]
 # Counting records takes a second for some hundred thousand: beyond that, only files do.
@@ -33,8 +33,12 @@ NUMBERS: Final = (
     Column(name="needs_approval", heading=_("Needed approval")),
     Column(name="deny", heading=_("Denied")),
 )
+NO_KEY: Final = {"": _("(no key)")}
 COUNT: Final = Column(name="count", heading=_("Times"))
-TOOL: Final = (Column(name="family", heading=_("Family")), Column(name="tool", heading=_("Tool")))
+TOOL: Final = (
+    Column(name="family", heading=_("Family"), words={"": _("(none known)")}),
+    Column(name="tool", heading=_("Tool")),
+)
 
 
 def oversight(period: Period, *, whole: bool) -> Report:
@@ -102,7 +106,7 @@ def _recorded(found: RecordQuerySet, *, cut: Any) -> tuple[Section, ...]:
     calls = found.filter(kind=RecordKind.DECISION)
     frozen = calls.filter(reason_code=ReasonCode.FROZEN)
     refused = found.filter(kind=RecordKind.REFUSED)
-    agent = Column(name="agent", heading=_("Agent"))
+    agent = Column(name="agent", heading=_("Agent"), words=NO_AGENT)
     reason = Column(name="reason_code", heading=_("Reason"))
     shown: Sequence[tuple[str, Any, tuple[Column, ...], Any]] = (
         ("agents", _("By agent"), (agent, *NUMBERS), lambda: _tallies(calls, ("agent",))),
@@ -111,7 +115,7 @@ def _recorded(found: RecordQuerySet, *, cut: Any) -> tuple[Section, ...]:
         (
             "refused",
             _("Refused requests"),
-            (Column(name="client_key_id", heading=_("Key")), reason, COUNT),
+            (Column(name="client_key_id", heading=_("Key"), words=NO_KEY), reason, COUNT),
             lambda: _times(refused, ("client_key_id", "reason_code")),
         ),
     )

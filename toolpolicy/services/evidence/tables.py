@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
+from django.utils.translation import gettext_lazy as _
+
 from toolpolicy.engine.faults import printable
 from toolpolicy.services.evidence.periods import Period
 
@@ -13,6 +15,7 @@ Row = Mapping[str, Any]
 MOST_LINES: Final = 20
 MOST_ON_PAGE: Final = 6
 LONGEST_LINE: Final = 400
+NO_AGENT: Final = {"": _("(no agent named)")}
 _YES_NO: Final = {True: "yes", False: "no"}
 
 
@@ -20,6 +23,7 @@ _YES_NO: Final = {True: "yes", False: "no"}
 class Column:
     """One member of a row that tables show; `words` says what its codes mean.
 
+    With a word for "", a table says what it means that there is none.
     A `moment` is a time as JSON has it, which a table shows to the second, in UTC. A `wide` one
     holds sentences.
     """
@@ -33,7 +37,8 @@ class Column:
     def lines(self, row: Row, most: int = MOST_LINES) -> list[str]:
         """Return the value as lines of text, at most so many; none where there is none."""
         value = row[self.name]
-        values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+        unsaid = value is None or (value == "" and "" not in self.words)
+        values = value if isinstance(value, list) else [] if unsaid else [value]
         shown = [self._text(one) for one in values[:most]]
         more = len(values) - len(shown)
         return [*shown, f"and {more} more"] if more else shown
