@@ -67,7 +67,7 @@ def test_an_auditor_finds_every_report_from_the_navigation_in_two_clicks(rita, h
             ("What stands out", "added the layer <code>house rules</code>", "by a command"),
         ),
         ("access", ("rita", "auditor", "People and keys as they are now")),
-        ("oversight", ("Of 2 decisions, 1 were allowed", "1 of them by a freeze", "agree")),
+        ("oversight", ("2 decisions: 1 allowed", "1 of those by a freeze", "agree")),
     ],
 )
 def test_a_report_is_a_page_with_its_period_and_its_files(rita, history, name, said):
@@ -94,6 +94,12 @@ def test_a_file_holds_the_period_of_the_page_and_its_taking_is_recorded(rita, hi
     else:
         first = next(csv.reader(io.StringIO(data.decode(), newline="")))
         assert first[2] == "2026-01-01 to 2026-01-31"
+
+
+def test_one_decision_is_told_as_one(rita):
+    make_live([strict()])
+    decide("calc")
+    assert "1 decision: 1 allowed, 0 needed" in text_of(rita.get(f"{START}oversight/"))
 
 
 def test_looking_at_a_page_takes_nothing_away_and_is_not_recorded(rita, history):
@@ -195,7 +201,7 @@ def test_tools_are_narrowed_by_name_and_never_too_many(rita, history, monkeypatc
     assert "box/read" not in asked(rita, agent="clerk", q="WRITE")
     assert "None was registered then, or none is as you asked." in asked(rita, q="nothing like it")
     monkeypatch.setattr(moments, "MOST_TOOLS", 1)
-    assert "and 1 more tools: narrow them by a name." in asked(rita, agent="clerk")
+    assert "and 1 more tool: narrow them by a name." in asked(rita, agent="clerk")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,20 @@ def test_every_column_has_a_filter_or_a_reason_for_none():
     assert all(get_model_field(Record, name) is not None for name in filtered)
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("outcome=denied", "`denied` is not a known word; did you mean `deny`"),
+        ("surface=moon", "`moon` is not a known word; known are call, catalog, search"),
+    ],
+)
+def test_a_word_that_no_record_has_is_answered_with_those_that_are_meant(api, query, said):
+    answer = api.get(f"records/?{query}")
+    assert answer.status_code == 400
+    [fault] = answer.json()["errors"]
+    assert (fault["parameter"], fault["message"]) == (query.partition("=")[0], said)
+
+
 @pytest.fixture
 def two(api):
     """Two records that differ in every column, each by a writer of its own."""

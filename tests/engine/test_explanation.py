@@ -50,7 +50,7 @@ STEPS = [
         {"arg": {"pointer": "", "value": "1"}},
         {},
         "arg (whole)",
-        "(an object with 1 members)",
+        "(an object with 1 member)",
     ),
 ]
 

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import Group
 
-from tests.evidence.asked import newest, person
+from tests.evidence.asked import newest, person, report
 from tests.factories import SYSTEM, make_layer, make_rule
 from tests.live import register
 from toolpolicy.models import RecordBody
@@ -47,11 +47,21 @@ def test_a_change_that_loosens_in_one_part_stands_out_though_the_whole_is_not_pr
     assert stands_out() == ["loosens"]
 
 
-def test_a_superuser_stands_out_but_not_where_nobody_else_may(root):
+def test_a_superuser_stands_out_but_not_where_nobody_else_may(root, ada):
     make_layer(actor=root)
     assert stands_out() == ["superuser"]
     accounts.save_user(actor=root, user=None, values={"username": "bob"})
     assert stands_out() == []
+
+
+def test_where_nobody_but_superusers_may_change_anything_that_is_said_once(root):
+    person("rita", "auditor")  # who may change nothing
+    make_layer(actor=root)
+    assert stands_out() == []
+    assert report("changes")["superusers_only"] is True
+    person("ada", "operator")
+    assert stands_out() == ["superuser"]
+    assert report("changes")["superusers_only"] is False
 
 
 def test_a_command_stands_out_because_no_person_is_named(db):

@@ -70,7 +70,7 @@ def test_a_json_file_is_one_object_with_every_row(db):
     given = taken()
     found = json.loads(given.file.read())
     assert list(found) == [
-        *("report", "made_at", "period", "records"),
+        *("report", "made_at", "period", "records", "superusers_only"),
         *("exceptions", "failed_sign_ins", "others"),
     ]
     assert [entry["about"] for entry in found["exceptions"]] == ["two", "one"]

@@ -106,6 +106,13 @@ def test_a_file_that_is_no_good_json_is_refused(tmp_path, text):
         run("import", written(tmp_path, text), "--family", "box")
 
 
+def test_a_fault_of_the_whole_file_is_named_without_a_place_in_it(tmp_path):
+    path = written(tmp_path, "{,}")
+    with pytest.raises(CommandError) as refused:
+        run("import", path, "--family", "box")
+    assert f"  {path}: " in str(refused.value)
+
+
 def test_a_file_beyond_the_limit_is_refused_unread(tmp_path):
     path = tmp_path / "big.json"
     path.write_bytes(b'{"tools": []}' + b" " * registry.import_limits().size)

@@ -1,14 +1,16 @@
 """Filters of lists, each named. A test holds them against the columns of what they filter."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django_filters import rest_framework as filters
-from django_filters.fields import IsoDateTimeField
+from django_filters.fields import ChoiceField, IsoDateTimeField
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
+from toolpolicy.engine.faults import did_you_mean, shown
 from toolpolicy.engine.words import Outcome, Surface
 from toolpolicy.models.choices import (
     Combining,
@@ -33,9 +35,39 @@ class WholeFilter(filters.NumberFilter):
         super().__init__(min_value=0, max_value=LARGEST, **kwargs)
 
 
+def _check(value: Any, choices: Iterable[Any]) -> None:
+    """Refuse a word that is none of these, and name the nearest or all. Nothing is no filter."""
+    words = [str(word) for word, _ in choices if word]
+    if value and value not in words:
+        said = f"{shown(value)} is not a known word{did_you_mean(value, words)}"
+        raise forms.ValidationError(said, code="invalid_choice")
+
+
+class _WordField(ChoiceField):
+    """One of some words."""
+
+    def validate(self, value: Any) -> None:
+        _check(value, self.choices)
+
+
+class _SwitchField(forms.TypedChoiceField):
+    """`true` or `false`."""
+
+    def validate(self, value: Any) -> None:
+        _check(value, cast("Iterable[Any]", self.choices))
+
+
+class WordFilter(filters.ChoiceFilter):
+    """One of some words."""
+
+    field_class = _WordField
+
+
 @extend_schema_field(OpenApiTypes.BOOL)
 class SwitchFilter(filters.TypedChoiceFilter):
     """`true` or `false`; the stock filter ignores any other word."""
+
+    field_class = _SwitchField
 
     def __init__(self, **kwargs: Any) -> None:
         choices = (("true", "true"), ("false", "false"))
@@ -60,9 +92,9 @@ class MomentFilter(filters.IsoDateTimeFilter):
     field_class = _MomentField
 
 
-def word(words: Any, **kwargs: Any) -> filters.ChoiceFilter:
+def word(words: Any, **kwargs: Any) -> WordFilter:
     """Return a filter that takes one of `words`."""
-    return filters.ChoiceFilter(choices=[(str(one), str(one)) for one in words], **kwargs)
+    return WordFilter(choices=[(str(one), str(one)) for one in words], **kwargs)
 
 
 def since(field: str) -> MomentFilter:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from toolpolicy.engine.applying import in_order, is_live, unmet_when, why_not_applied
+from toolpolicy.engine.faults import quantity
 from toolpolicy.engine.matching import (
     Case,
     Reading,
@@ -201,7 +202,7 @@ def shown_value(value: Any) -> Any:
             ["…"] if len(value) > LONGEST_LIST else []
         )
     if isinstance(value, dict):
-        return f"(an object with {len(value)} members)"
+        return f"(an object with {quantity(len(value), 'member')})"
     return value
 
 

@@ -67,6 +67,7 @@ class ChangesReport(ReportShape):
     """Every change of a period, those that stand out apart."""
 
     records = serializers.IntegerField()
+    superusers_only = serializers.BooleanField()
     exceptions = ChangeEntry(many=True)
     failed_sign_ins = FailedSignIns(many=True)
     others = ChangeEntry(many=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from toolpolicy.engine.faults import quantity
 from toolpolicy.services import demo, demo_traffic
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.demo import DemoReport
@@ -74,7 +75,7 @@ class Command(BaseCommand):
             f" {len(report.layers)} layers; the policy is at {report.version}"
         )
         for name, count in report.families.items():
-            self.stdout.write(f"  family {name}: {count} tools")
+            self.stdout.write(f"  family {name}: {quantity(count, 'tool')}")
         for name in report.layers:
             self.stdout.write(f"  layer {name}")
 
@@ -93,7 +94,7 @@ class Command(BaseCommand):
     def _traffic(self, count: int, actor: Actor) -> None:
         outcomes = demo_traffic.make_traffic(count, asker=actor)
         counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
-        self.stdout.write(f"demo: {count} calls decided and recorded: {counts}")
+        self.stdout.write(f"demo: {quantity(count, 'call')} decided and recorded: {counts}")
 
 
 def decide_command(ask: dict[str, Any]) -> str:

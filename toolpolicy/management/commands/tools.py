@@ -186,7 +186,8 @@ def _add_json(parser: ArgumentParser) -> None:
 
 def _refusal(path: Path, faults: tuple[Fault, ...]) -> str:
     lines = [f"{path}: {quantity(total(faults), 'fault')}, nothing was imported"]
-    lines += [f"  {path}#{fault.pointer}: {fault.message}" for fault in faults]
+    places = ((f"{path}#{one.pointer}" if one.pointer else str(path), one) for one in faults)
+    lines += [f"  {place}: {fault.message}" for place, fault in places]
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from toolpolicy.audit import keeping, streaming
 from toolpolicy.audit.line_files import LineFile, StreamError
 from toolpolicy.audit.signing import SealRefused
 from toolpolicy.conf import conf
+from toolpolicy.engine.faults import quantity
 from toolpolicy.management.stopping import stopped
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import Refused
@@ -69,7 +70,7 @@ class Command(BaseCommand):
             except StreamError as error:
                 self.stderr.write(f"the records are not streamed: {error}")
             else:
-                self.stdout.write(f"streamed {count} records")
+                self.stdout.write(f"streamed {quantity(count, 'record')}")
 
     def _start_streaming(self, stop: threading.Event) -> None:
         """Stream in a thread of its own: a slow disk must not hold up the seals."""

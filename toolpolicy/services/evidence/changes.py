@@ -55,16 +55,17 @@ def changes(period: Period, *, most: int | None) -> Report:
     """
     found, known = _records(period), Known.now()
     total = found.count()
+    head = {"records": total, "superusers_only": known.superusers_only}
     if most is None:
-        return _report(period, total, partial(_entries, found, known))
+        return _report(period, head, partial(_entries, found, known))
     kept, looked = _newest(found, known, most)
     cut = _("Only the newest %(most)d of %(total)d changes were looked at here.")
     told = cut % {"most": looked, "total": total} if looked < total else ""
-    return _report(period, total, kept.__iter__, cut=told)
+    return _report(period, head, kept.__iter__, cut=told)
 
 
 def _report(
-    period: Period, total: int, entries: Callable[[], Iterator[Wire]], *, cut: Any = ""
+    period: Period, head: Wire, entries: Callable[[], Iterator[Wire]], *, cut: Any = ""
 ) -> Report:
     def standing_out() -> Iterator[Wire]:
         return (entry for entry in entries() if entry["exceptions"])
@@ -81,7 +82,7 @@ def _report(
         name="changes",
         title=_("Changes"),
         period=period,
-        head={"records": total},
+        head=head,
         sections=tuple(
             Section(name=name, title=title, columns=columns, rows=rows, cut=left_out)
             for name, title, columns, rows, left_out in parts
