@@ -5,8 +5,10 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -91,7 +93,8 @@ def test_evidence_is_three_clicks_away_and_proves_itself(rita, tmp_path):
     # Home, the audit page, one button.
     assert reverse(HOME) in text_of(rita.get(reverse("admin:index")))
     answer = rita.post(reverse("admin:toolpolicy_audit_take"), {"form": "jsonl", "tool": "other"})
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="records.jsonl"'
+    name = r'attachment; filename="records-[0-9a-f]{8}-\d{8}-\d{6}-tool-other\.jsonl"'
+    assert re.fullmatch(name, answer.headers["Content-Disposition"])
     file = tmp_path / "records.jsonl"
     file.write_bytes(b"".join(answer.streaming_content))
     program = tmp_path / "verify_bundle.py"
@@ -101,6 +104,70 @@ def test_evidence_is_three_clicks_away_and_proves_itself(rita, tmp_path):
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert [line["seq"] for line in lines if line["type"] == "record"] == [3]
     assert Record.objects.filter(kind="export", actor_label="rita").exists()
+
+
+def test_an_export_that_would_hold_nothing_is_asked_about_first(rita):
+    sealed_log(1)
+    sent = {"form": "jsonl", "tool": "nowhere"}
+    page = text_of(rita.post(reverse("admin:toolpolicy_audit_take"), sent))
+    assert "No record is as you ask" in page
+    assert 'name="empty"' in page
+    assert not Record.objects.filter(kind="export").exists()
+    answer = rita.post(reverse("admin:toolpolicy_audit_take"), {**sent, "empty": "on"})
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert 'name="empty"' not in home(rita)
+
+
+def test_an_export_is_narrowed_by_outcome(rita):
+    sealed_log(1)
+    write_records(1, outcome="deny", tool="other")
+    answer = rita.post(reverse("admin:toolpolicy_audit_take"), {"form": "csv", "outcome": "deny"})
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert len(lines) == 2
+    assert "other" in lines[1]
+
+
+def test_begin_and_end_of_an_export_are_told_apart_with_filter_and_count(rita):
+    sealed_log(2)
+    write_records(1, tool="other")
+    answer = rita.post(reverse("admin:toolpolicy_audit_take"), {"form": "csv", "tool": "other"})
+    b"".join(answer.streaming_content)
+    page = home(rita)
+    assert "begins to take records away as csv: tool <code>other</code></td>" in page
+    assert "took records away as csv (tool <code>other</code>): 1 record, " in page
+    labels = Record.objects.filter(kind="export").values_list("object_label", flat=True)
+    assert len(set(labels)) == 2
+
+
+def test_the_newest_verification_is_shown_whoever_ran_it(
+    rita, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(verification_runs, "in_thread", lambda work: work())
+    assert "Nobody has verified the log yet." in home(rita)
+    first, _ = sealed_log(2)
+    with django_capture_on_commit_callbacks(execute=True):
+        rita.post(reverse("admin:toolpolicy_audit_verify"))
+    assert "what was new, rita, " in home(rita)
+    call_command("audit", "verify", "--full", stdout=StringIO())
+    page = home(rita)
+    assert "from the first record on, audit command, " in page
+    assert re.search(r"<li>verified \d+ records: the log is good</li>", page)
+    with tampering() as cursor:
+        cursor.execute("UPDATE toolpolicy_record SET tool = 'x' WHERE id = %s", [first])
+    with pytest.raises(SystemExit):
+        call_command("audit", "verify", "--full", stdout=StringIO())
+    page = home(rita)
+    assert "<b>broken</b>" in page
+    assert "The log is broken." in page
+
+
+def test_a_verification_that_has_read_nothing_yet_counts_no_blocks(rita, monkeypatch):
+    monkeypatch.setattr(verification_runs, "in_thread", lambda _work: None)
+    sealed_log(1)
+    rita.post(reverse("admin:toolpolicy_audit_verify"))
+    page = home(rita)
+    assert "The verification begins …" in page
+    assert "block 0 of 0" not in page
 
 
 def test_a_table_that_should_prove_something_is_refused_beside_the_form(rita):

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import re
 from io import BytesIO
 
 import pytest
@@ -40,7 +41,8 @@ def ended():
 def test_a_key_of_an_auditor_takes_all_records_as_a_bundle_that_verifies(auditor):
     answer = auditor.get(EXPORT, X_Request_ID="r-7")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/jsonl")
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="records.jsonl"'
+    name = r'attachment; filename="records-[0-9a-f]{8}-\d{8}-\d{6}\.jsonl"'
+    assert re.fullmatch(name, answer.headers["Content-Disposition"])
     assert (answer.headers["Unsealed-Records"], answer.headers["Cache-Control"]) == (
         "0",
         "no-store",

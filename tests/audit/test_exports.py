@@ -17,6 +17,7 @@ from tests.factories import ORIGIN, SYSTEM, make_user
 from tests.live import make_client
 from toolpolicy.audit import bundles, writer
 from toolpolicy.audit.headers import NAMES
+from toolpolicy.audit.heads import log_id
 from toolpolicy.models import Record
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import InvalidInput, Refused
@@ -47,6 +48,24 @@ def test_an_export_is_recorded_before_its_first_byte_and_at_its_end(form):
     assert ended["digest"] == "sha256:" + hashlib.sha256(data).hexdigest() == export.digest
     for said in (begun, ended):
         assert (said["actor"]["label"], said["origin"]) == ("tests", ORIGIN.wire())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "slug"),
+    [
+        ({}, ""),
+        ({"tool": "file_read", "outcome": "deny"}, "-tool-file_read-outcome-deny"),
+        ({"tool": "../../etc/passwd"}, "-tool-etc-passwd"),
+        ({"session": 'a"\u202e;\r\nX: y'}, "-session-a-X-y"),
+        ({"tool": "x" * 128}, f"-tool-{'x' * 75}"),
+    ],
+)
+def test_the_name_of_a_file_tells_exports_apart_and_is_safe_anywhere(wanted, slug):
+    sealed_log(1)
+    export = begin(actor=SYSTEM, asked=asked(**wanted))
+    begun = Record.objects.get(kind="export")
+    assert export.name == f"records-{log_id()[:8]}-{begun.at:%Y%m%d-%H%M%S}{slug}.jsonl"
+    export.close()
 
 
 def test_the_end_is_recorded_once():

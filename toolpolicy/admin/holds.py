@@ -19,7 +19,7 @@ from toolpolicy.admin import marks
 from toolpolicy.admin.base import ServicePage, by, told
 from toolpolicy.admin.choosing import Lifted
 from toolpolicy.admin.faults import MomentField, ServiceForm, sentence
-from toolpolicy.admin.records.filtering import ANY, outcomes
+from toolpolicy.admin.record_marks import ANY, outcomes
 from toolpolicy.admin.words import Words, english, filled
 from toolpolicy.engine.faults import Fault, printable
 from toolpolicy.engine.reading import time_text

@@ -61,6 +61,12 @@ class RecordFilter:
             **{name: moment(value) for name, value in times.items() if value is not None},
         }
 
+    @property
+    def words(self) -> str:
+        """Say it shortly, in one line."""
+        said = self.wire().items()
+        return ", ".join(f"{name} {shown(value)}" for name, value in said) or "every record"
+
     def asks_for(self, row: Sequence[Any], seq: int | None) -> bool:
         """Tell whether a record is meant: its `headers.COLUMNS`, its sealed number if it has one.
 

@@ -1,16 +1,19 @@
 """Verifying the log from a page: in the background, with how far it is, one at a time."""
 
+import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from toolpolicy.models import VerificationRun
+from toolpolicy.models import Record, VerificationRun
+from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import sealing, verdicts
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
 
@@ -30,6 +33,45 @@ def newest() -> VerificationRun | None:
 def is_running(run: VerificationRun) -> bool:
     """Tell whether a run goes on; one whose process ended does not."""
     return run.ended_at is None and timezone.now() - run.seen_at < SILENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """A verification that is over; `good` is None where it was interrupted."""
+
+    good: bool | None
+    full: bool
+    who: str
+    at: datetime
+    lines: Sequence[str]
+
+
+def last() -> Verified | None:
+    """Return the verification that ended last, whoever ran it and from where. Two queries.
+
+    One from a page tells all of its lines; of another, its record tells the first that is wrong.
+    """
+    run = newest()
+    found = Record.objects.filter(kind=RecordKind.VERIFY, body__isnull=False).newest_first()
+    record = found.select_related("body").first()
+    if run is not None and (record is None or record.at < (run.ended_at or run.started_at)):
+        good = run.good if run.ended_at else None
+        return Verified(
+            good=good, full=run.full, who=run.started_by_label, at=run.started_at, lines=run.lines
+        )
+    return _recorded(record) if record else None
+
+
+def _recorded(record: Record) -> Verified:
+    body = json.loads(record.body.text)
+    verdict = body["verdict"]
+    return Verified(
+        good=verdict["good"],
+        full=verdict["full"],
+        who=record.actor_label,
+        at=record.at,
+        lines=[body["summary"]],
+    )
 
 
 def start(*, actor: Actor, full: bool, origin: Origin = NOWHERE) -> VerificationRun:

@@ -19,6 +19,7 @@ from toolpolicy.models import LegalHold, Record, VerificationRun
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import retention, sealing, verification_runs
 from toolpolicy.services.evidence.exports import Form, forms_for
+from toolpolicy.services.summaries import summaries
 
 if TYPE_CHECKING:
     from toolpolicy.admin.site import ToolPolicyAdminSite
@@ -64,12 +65,13 @@ class AuditPages:
             "status": status,
             "head": parse(status.head.text) if status.head and not status.refused else None,
             "run": run,
+            "verified": verification_runs.last(),
             "running": running,
             "form": form,
             "kept": _kept(),
             "holds": LegalHold.objects.standing().count(),
             "percent": _percent(run) if run else 0,
-            "acts": Record.objects.filter(kind__in=ACTS).newest_first()[:MOST],
+            "acts": _acts(),
         }
         return TemplateResponse(request, "admin/toolpolicy/audit/home.html", context)
 
@@ -120,6 +122,13 @@ def _kept() -> list[tuple[int, list[str]]]:
     days = retention.days_kept()
     found = {number: [kind for kind in days if days[kind] == number] for number in days.values()}
     return sorted(found.items(), reverse=True)
+
+
+def _acts() -> list[tuple[Record, str]]:
+    """Return what was done with the log last, each with what was done in words."""
+    found = list(Record.objects.filter(kind__in=ACTS).newest_first()[:MOST])
+    done = summaries(found)
+    return [(record, done.get(record.pk, "")) for record in found]
 
 
 def _percent(run: VerificationRun) -> int:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.base import by
 from toolpolicy.admin.faults import MomentField
+from toolpolicy.admin.record_marks import outcomes
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.errors import InvalidInput, ServiceError
 from toolpolicy.services.evidence import verifier
@@ -23,7 +24,7 @@ FORMS: Final = {
     Form.PACKED: _("the same, packed (gzip)"),
     Form.TABLE: _("a table to read (CSV)"),
 }
-EQUAL: Final = ("kind", "tool", "agent", "session", "rule", "uid")
+EQUAL: Final = ("kind", "outcome", "tool", "agent", "session", "rule", "uid")
 
 
 class TakingForm(forms.Form):
@@ -34,6 +35,7 @@ class TakingForm(forms.Form):
     kind = forms.ChoiceField(
         label=_("Kind"), required=False, choices=(("", _("Any")), *RecordKind.choices)
     )
+    outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=outcomes())
     tool = forms.CharField(label=_("Tool"), required=False)
     agent = forms.CharField(label=_("Agent"), required=False)
     session = forms.CharField(label=_("Session"), required=False)
@@ -42,6 +44,10 @@ class TakingForm(forms.Form):
     complete = forms.BooleanField(
         label=_("prove that nothing was left out (larger)"), required=False
     )
+    empty = forms.BooleanField(label=_("take the file without records"), required=False)
+
+    # Whether to ask if a file without records is wanted all the same.
+    found_nothing = False
 
     def __init__(self, offered: Sequence[Form], data: Any = None) -> None:
         super().__init__(data, label_suffix="")
@@ -73,8 +79,12 @@ class TakingForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Judge the fields together."""
-        if not self.errors:
-            self.cleaned_data["asked"] = self.asked()
+        if self.errors:
+            return self.cleaned_data
+        asked = self.cleaned_data["asked"] = self.asked()
+        if not self.cleaned_data["empty"] and asked.finds_nothing:
+            self.found_nothing = True
+            raise ValidationError(_("No record is as you ask, so the file would hold none."))
         return self.cleaned_data
 
 

@@ -10,31 +10,22 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.faults import MomentField
-from toolpolicy.admin.marks import OUTCOMES
-from toolpolicy.admin.words import Words
-from toolpolicy.engine.words import Outcome, ReasonCode
+from toolpolicy.admin.record_marks import ANY, outcomes
+from toolpolicy.engine.words import ReasonCode
 from toolpolicy.models import ApiClient
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.models.records import RecordQuerySet
 from toolpolicy.services import records as reading
-from toolpolicy.services import refusals
 
 if TYPE_CHECKING:
     import uuid
 
-ANY: Final = ("", _("Any"))
 WITHIN: Final = {
     "hour": (_("Last hour"), timedelta(hours=1)),
     "day": (_("Last 24 hours"), timedelta(days=1)),
     "week": (_("Last 7 days"), timedelta(days=7)),
     "month": (_("Last 30 days"), timedelta(days=30)),
 }
-
-
-def outcomes() -> tuple[tuple[str, Words], ...]:
-    """Return every outcome that a record can have, as a choice."""
-    words = ((str(outcome), OUTCOMES[outcome][0]) for outcome in Outcome)
-    return (ANY, *words, (refusals.OUTCOME, _("Refused request")))
 
 
 class RecordFilter(forms.Form):

@@ -5,6 +5,7 @@ when it ends, with what was given, also when the reader goes away in the middle.
 """
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any, Final, Self
 
 from django.db import transaction
 
-from toolpolicy.audit import keeping, writer
+from toolpolicy.audit import heads, keeping, writer
 from toolpolicy.audit.bundles import Bundle
 from toolpolicy.audit.unreadable import reading
 from toolpolicy.audit.waiting import count_waiting
@@ -27,6 +28,10 @@ from toolpolicy.services.evidence.reports import refuse_bound
 from toolpolicy.services.record_filters import RecordFilter
 
 MOST_COUNTED: Final = 100_000
+# Of the log's id and of a filter, the name of a file holds so many characters.
+LOG: Final = 8
+MOST_SLUG: Final = 80
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_]+")
 _PIECE: Final = 64 * 1024
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
@@ -62,6 +67,17 @@ class Asked:
             message = "a table proves nothing: only a bundle can be complete"
             raise InvalidInput([Fault("/complete", message)])
 
+    @property
+    def slug(self) -> str:
+        """The filter as a part of a file's name, cut where it is long; nothing for all records."""
+        pairs = (f"{name} {value}" for name, value in self.wanted.wire().items())
+        return _UNSAFE.sub("-", " ".join(pairs))[:MOST_SLUG].strip("-")
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether there is no record as it is asked for. A query for each time, and one."""
+        return not self.wanted.narrow(Record.objects.all()).exists()
+
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""
         said = {"format": str(self.form), "complete": self.complete}
@@ -92,8 +108,10 @@ class Export:
 
     @property
     def name(self) -> str:
-        """What to call its file."""
-        return f"records.{self.asked.form}"
+        """What to call its file: by the log, when it was begun, and what was asked for."""
+        begun, *_ = self._by
+        parts = ("records", heads.log_id()[:LOG], f"{begun.at:%Y%m%d-%H%M%S}", self.asked.slug)
+        return f"{'-'.join(filter(None, parts))}.{self.asked.form}"
 
     @property
     def content_type(self) -> str:
@@ -180,16 +198,18 @@ def _pieces(lines: Iterator[bytes], *, packed: bool) -> Iterator[bytes]:
 
 
 def _record_begin(asked: Asked, actor: Actor, origin: Origin) -> Record:
-    summary = f"begins to take records away as {asked.form}"
-    return _record({"action": "export_begun", "summary": summary}, asked, actor, origin)
+    summary = f"begins to take records away as {asked.form}: {asked.wanted.words}"
+    said = {"action": "export_begun", "summary": summary}
+    return _record(said, asked, actor, origin, about="begun")
 
 
 def _record_end(export: Export, whole: bool, begun: Record, actor: Actor, origin: Origin) -> None:  # noqa: FBT001
     given = f"{quantity(export.counts['record'], 'record')}, {quantity(export.size, 'byte')}"
     end = "" if whole else ", and did not read to the end"
+    what = f"{export.asked.form} ({export.asked.wanted.words})"
     said = {
         "action": "export_records",
-        "summary": f"took records away as {export.asked.form}: {given}{end}",
+        "summary": f"took records away as {what}: {given}{end}",
         "begun": str(begun.uid),
         "finished": whole,
         "count": export.counts["record"],
@@ -199,15 +219,17 @@ def _record_end(export: Export, whole: bool, begun: Record, actor: Actor, origin
         "size": export.size,
         "digest": export.digest,
     }
-    _record(said, export.asked, actor, origin)
+    _record(said, export.asked, actor, origin, about=given)
 
 
 @transaction.atomic
-def _record(said: Mapping[str, Any], asked: Asked, actor: Actor, origin: Origin) -> Record:
+def _record(
+    said: Mapping[str, Any], asked: Asked, actor: Actor, origin: Origin, *, about: str
+) -> Record:
     who = {"actor": actor.wire(), "origin": origin.wire()}
     index = writer.RecordIndex(
         actor_label=actor.label,
-        object_label=f"records as {asked.form}",
+        object_label=f"records as {asked.form}: {about}",
         request_id=origin.request_id,
     )
     body = {**said, **who, "export": asked.wire()}
