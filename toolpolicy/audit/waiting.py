@@ -3,6 +3,9 @@
 Never "after the last one": connections commit out of the order of their ids. Each look goes back to
 what was sealed some time before, and from there only on. What comes later than that is a straggler,
 looked for now and then (`keeping`).
+
+From there it goes in spans of ids with two ends: so a database that has no statistics yet cannot
+decide to read a whole table.
 """
 
 from collections.abc import Iterator
@@ -10,6 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.db.models import Exists, Min, OuterRef
 from django.utils import timezone
 
 from toolpolicy.audit.headers import COLUMNS
@@ -24,6 +28,9 @@ STRAGGLERS: Final = timedelta(days=1)
 """How far back those looks go that are for stragglers."""
 SETTLED: Final = timedelta(minutes=15)
 """After so long nothing that is older than a sealed record is still on its way."""
+SHORTEST: Final = 1000
+"""Ids in the first span of a look."""
+LONGEST: Final = 32_000
 
 
 def waiting(limit: int, *, after: int) -> list[tuple[Any, ...]]:
@@ -31,8 +38,13 @@ def waiting(limit: int, *, after: int) -> list[tuple[Any, ...]]:
 
     Raise SealRefused when one cannot be read.
     """
+    found: list[tuple[Any, ...]] = []
     with legible():
-        return list(_unsealed(after).values_list("pk", *COLUMNS)[:limit])
+        for some in _unsealed(after):
+            found += some.values_list("pk", *COLUMNS)[: limit - len(found)]
+            if len(found) == limit:
+                break
+    return found
 
 
 @contextmanager
@@ -47,13 +59,19 @@ def legible() -> Iterator[None]:
 
 def oldest_waiting() -> datetime | None:
     """Return the time of the first unsealed record; None when all are sealed."""
-    return _unsealed(floor(RECENT)).values_list("at", flat=True).first()
+    firsts = (some.values_list("at", flat=True).first() for some in _unsealed(floor(RECENT)))
+    return next((at for at in firsts if at is not None), None)
 
 
 def count_waiting(most: int, *, up_to: Record | None = None) -> int:
     """Return how many records are unsealed, counted up to `most`; of those up to a record."""
-    found = _unsealed(floor(RECENT))
-    return (found if up_to is None else found.filter(pk__lte=up_to.pk))[:most].count()
+    count = 0
+    for some in _unsealed(floor(RECENT)):
+        found = some if up_to is None else some.filter(pk__lte=up_to.pk)
+        count += found[: most - count].count()
+        if count >= most:
+            break
+    return count
 
 
 def floor(back: timedelta) -> int:
@@ -67,5 +85,25 @@ def floor(back: timedelta) -> int:
     return leaf or 0
 
 
-def _unsealed(after: int) -> RecordQuerySet:
-    return Record.objects.filter(leaf__isnull=True, pk__gt=after).order_by("pk")
+def spans(after: int) -> Iterator[tuple[int, int]]:
+    """Yield spans of ids, both ends included, that together hold every record after an id.
+
+    They get longer: what is sealed is passed over fast, and who finds enough soon reads little.
+    """
+    length = SHORTEST
+    while (first := _first(after)) is not None:
+        after = first + length - 1
+        yield first, after
+        length = min(2 * length, LONGEST)
+
+
+def _first(after: int) -> int | None:
+    first: int | None = Record.objects.filter(pk__gt=after).aggregate(first=Min("pk"))["first"]
+    return first
+
+
+def _unsealed(after: int) -> Iterator[RecordQuerySet]:
+    """Yield the unsealed records after an id, span by span, each in the order of the ids."""
+    for first, last in spans(after):
+        sealed = Leaf.objects.filter(record=OuterRef("pk"), record__gte=first, record__lte=last)
+        yield Record.objects.filter(~Exists(sealed), pk__range=(first, last)).order_by("pk")
