@@ -4,38 +4,16 @@
 """
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from django.db import connection
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def address(folder: Path) -> str:
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{folder}/trial.sqlite3"
-    of = connection.settings_dict
-    return f"postgresql://{of['USER']}:{of['PASSWORD']}@{of['HOST']}:{of['PORT']}/{of['NAME']}"
+from tests.audit.addresses import said_by
 
 
 @pytest.fixture
 def trial(tmp_path, transactional_db):
     def run(*words):
-        ended = subprocess.run(
-            [sys.executable, "-m", "tests.soak", *words],
-            cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": address(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert ended.stdout, ended.stderr
-        return json.loads(ended.stdout)
+        return json.loads(said_by(tmp_path, "-m", "tests.soak", *words))
 
     return run
 

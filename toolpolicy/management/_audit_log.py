@@ -8,9 +8,11 @@ from uuid import UUID
 from django.core.management.base import CommandError
 
 from toolpolicy.audit import signing
+from toolpolicy.audit.verification.crew import cores
 
 GOOD: Final = 0
 BROKEN: Final = 1
+UNKNOWN: Final = 2
 
 
 def add_log_actions(actions: Any) -> None:
@@ -23,6 +25,13 @@ def add_log_actions(actions: Any) -> None:
         ),
     )
     verify.add_argument("--full", action="store_true", help="from the first record on")
+    verify.add_argument(
+        "--processes",
+        type=int,
+        default=cores(),
+        metavar="N",
+        help="how many processes read a long log (one for each core)",
+    )
     _add_json(verify)
     _add_json(actions.add_parser("seal", help="seal every record that is not sealed yet"))
     proof = actions.add_parser("proof", help="print what proves that one record is in the log")

@@ -94,10 +94,18 @@ def seal() -> int:
 
 
 def verify(
-    *, actor: Actor, full: bool, progress: Progress | None = None, origin: Origin = NOWHERE
+    *,
+    actor: Actor,
+    full: bool,
+    progress: Progress | None = None,
+    origin: Origin = NOWHERE,
+    processes: int = 1,
 ) -> Verdict:
-    """Judge the log and record what came out: all of it, or what is new since the last time."""
-    verdict = judge(full=full, progress=progress or _silent)
+    """Judge the log and record what came out: all of it, or what is new since the last time.
+
+    A long log is read by so many processes. Raise BrokenExecutor when one of them ends.
+    """
+    verdict = judge(full=full, progress=progress or _silent, processes=processes)
     first = verdict.first
     said = f"is broken: {first.message}" if first else "is good"
     summary = f"verified {verdict.records} records: the log {said}"

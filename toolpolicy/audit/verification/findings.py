@@ -70,6 +70,15 @@ class Verdict:
         else:
             self.more += 1
 
+    def take(self, other: "Verdict") -> None:
+        """Note what another one found."""
+        for finding in other.findings:
+            if len(self.findings) < MOST:
+                self.findings.append(finding)
+            else:
+                self.more += 1
+        self.more += other.more
+
     @property
     def first(self) -> Finding | None:
         """The finding with the lowest number, those without one last."""

@@ -13,12 +13,14 @@ from typing import Any, Final, NamedTuple
 from django.db import connection
 
 from toolpolicy.audit.verification import sql
+from toolpolicy.audit.waiting import spans
 
 BLOCKS_AT_ONCE: Final = 100
 LEAVES_AT_ONCE: Final = 1000
 _MOST_DOUBLES: Final = 100
 _SEALED: Final = "toolpolicy_leaf l LEFT JOIN toolpolicy_record r ON r.id = l.record_id"
 _LOOSE: Final = "toolpolicy_record r"
+_BETWEEN_SEQS: Final = "seq >= %s AND seq < %s"
 
 
 class Stored(NamedTuple):
@@ -46,6 +48,24 @@ class Sealed(NamedTuple):
     header: bytes
     text_hash: bytes | None
     text: bytes | None
+
+
+class Span(NamedTuple):
+    """Leaves in a row with their records, column by column, as they are stored.
+
+    Hashes are as `sql.raw` gives them, headers and texts are bytes; None stands for no text.
+    """
+
+    hashes: list[Any]
+    headers: list[bytes]
+    text_hashes: list[Any]
+    texts: list[bytes | None]
+
+    def part(self, start: int, end: int) -> "Span":
+        """Return those from the place `start` on and before `end`."""
+        hashes, headers, text_hashes, texts = self
+        of = slice(start, end)
+        return Span(hashes[of], headers[of], text_hashes[of], texts[of])
 
 
 class Loose(NamedTuple):
@@ -91,16 +111,62 @@ def between(end: int, first: int, most: int) -> list[Sealed]:
     return _sealed("l.seq >= %s AND l.seq < %s", [end, first], most)
 
 
-def loose(after: int = 0) -> Iterator[Loose]:
-    """Yield the records after an id that no leaf points to, in the order of their ids."""
-    condition = (
-        "r.id > %s AND NOT EXISTS (SELECT 1 FROM toolpolicy_leaf l WHERE l.record_id = r.id)"
-        " ORDER BY r.id"
-    )
+def span(first: int, end: int) -> Span | None:
+    """Return the leaves numbered from `first` on and before `end`; None where not all is in order.
+
+    In order is: one leaf for each number, one record for each leaf, one text at most. Leaves,
+    records and texts are read apart, each from one end of their ids to the other: without a join
+    there is one way to read them, whatever the database knows of its tables.
+    """
+    count = end - first
+    if not count:
+        return Span([], [], [], [])
+    read = f"seq, {sql.raw('hash')}, {sql.number('record_id')}"
+    found = _rows(read, "toolpolicy_leaf", f"{_BETWEEN_SEQS} ORDER BY seq", [first, end], count + 1)
+    seqs, hashes, rows = zip(*found, strict=True) if found else ((), (), ())
+    if list(seqs) != list(range(first, end)) or None in rows:
+        return None
+    ends, most = [min(rows), max(rows)], 2 * count
+    records = _by_row(f"r.id, {sql.raw('r.leaf_hash')}, {sql.marked_header('r')}", ends, most)
+    texts = _texts(ends, most)
+    if records is None or texts is None or not records.keys() >= set(rows):
+        return None
+    text_hashes, headers = zip(*[records[row] for row in rows], strict=True)
+    whole = [sql.without_marks(header) for header in headers]
+    return Span(list(hashes), whole, list(text_hashes), [texts.get(row) for row in rows])
+
+
+def _by_row(read: str, ends: list[int], most: int) -> dict[int, tuple[Any, Any]] | None:
+    """Return the records between two ids; None when one is there twice, or too many are."""
+    found = _rows(read, _LOOSE, "r.id BETWEEN %s AND %s", ends, most + 1)
+    records = {row: (text_hash, header) for row, text_hash, header in found}
+    return records if len(records) == len(found) <= most else None
+
+
+def _texts(ends: list[int], most: int) -> dict[int, bytes | None] | None:
+    read, condition = f"record_id, {sql.raw('text')}", "record_id BETWEEN %s AND %s"
+    found = _rows(read, "toolpolicy_recordbody", condition, ends, most + 1)
+    texts = dict(found)
+    if not len(texts) == len(found) <= most:
+        return None
+    if not sql.on_postgresql():
+        return texts
+    return {row: text if text is None else text.encode() for row, text in found}
+
+
+def loose() -> Iterator[Loose]:
+    """Yield the records that no leaf points to, in the order of their ids."""
+    leaf = "toolpolicy_leaf l WHERE l.record_id = r.id AND l.record_id BETWEEN %s AND %s"
+    sealed = f"SELECT 1 FROM {leaf}"  # noqa: S608  (our own names)
+    condition = f"r.id BETWEEN %s AND %s AND NOT EXISTS ({sealed}) ORDER BY r.id"
     read = f"r.id, {_record()}"
-    while some := _with_texts(read, _LOOSE, condition, [after], LEAVES_AT_ONCE):
-        yield from map(Loose._make, some)
-        after = some[-1][0]
+    for first, last in spans(0):
+        after = first - 1
+        while some := _with_texts(
+            read, _LOOSE, condition, [after + 1, last, after + 1, last], LEAVES_AT_ONCE
+        ):
+            yield from map(Loose._make, some)
+            after = some[-1][0]
 
 
 def _sealed(condition: str, values: list[Any], most: int) -> list[Sealed]:

@@ -10,6 +10,7 @@ from toolpolicy.audit.blocks import BlockText
 from toolpolicy.audit.verification.findings import Kind, Verdict
 from toolpolicy.audit.verification.pruned import Pruned
 from toolpolicy.audit.verification.reading import Sealed, leaves
+from toolpolicy.audit.verification.spans import Counted
 
 MOST_KEPT: Final = 20
 """Broken blocks that are looked into; of later ones it is only said that they are broken."""
@@ -43,6 +44,12 @@ class Judge:
     broken: list[Broken] = field(default_factory=list)
     wrong: list[WrongText] = field(default_factory=list)
     gone: list[tuple[BlockText, int]] = field(default_factory=list)
+
+    def count(self, counted: Counted) -> None:
+        """Note what a good block holds."""
+        self.verdict.records += counted.records
+        self.verdict.bytes += counted.bytes
+        self.verdict.expired += counted.expired
 
     def check(self, block: BlockText) -> None:
         """Judge the leaves that stand in the span of a signed block, and their records."""

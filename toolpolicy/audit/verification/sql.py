@@ -4,15 +4,18 @@ It is only read to be hashed: whatever a row holds, what comes out is the header
 it is not. Never raises for a value, also not for one that no column should hold.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import CharField, Field
+from django.db.models import CharField, DateTimeField, Field, UUIDField
 
 from toolpolicy.audit.headers import COLUMNS, FORM
 from toolpolicy.models import Record
 
 _POSTGRESQL: Final = "postgresql"
+_MARK: Final = "\\x01"
+_CLOSED, _OPENED = "]\x01", "\x01["
 
 
 def on_postgresql() -> bool:
@@ -41,22 +44,56 @@ def number(column: str) -> str:
     return f"CASE WHEN typeof({column}) IN ('text', 'blob') THEN NULL ELSE {column} END"
 
 
+def in_hex(digests: Sequence[bytes]) -> list[Any]:
+    """Return digests as `raw` gives a column back that holds them in hex."""
+    if on_postgresql():
+        return [digest.hex() for digest in digests]
+    return [digest.hex().encode() for digest in digests]
+
+
 def header(table: str) -> str:
     """Return the SQL of the header of a record in `table`."""
-    values = [_value(f"{table}.{_column(name)}", name) for name in COLUMNS]
-    if on_postgresql():
-        members = " || ',' || ".join(f"coalesce({value}, 'null')" for value in values)
-        return f"""'["{FORM}",' || {members} || ']'"""
-    return raw(f"json_array('{FORM}', {', '.join(values)})")
+    if not on_postgresql():
+        return marked_header(table)
+    return f"replace(replace({marked_header(table)}, E']{_MARK}', ','), E'{_MARK}[', ',')"
+
+
+def marked_header(table: str) -> str:
+    """Return the SQL of a header whose numbers may stand apart: `without_marks` makes it whole.
+
+    PostgreSQL escapes texts much faster as one array than one by one; its numbers come in between.
+    """
+    columns = {name: f"{table}.{_column(name)}" for name in COLUMNS}
+    if not on_postgresql():
+        values = ", ".join(_value(column, name) for name, column in columns.items())
+        return raw(f"json_array('{FORM}', {values})")
+    parts, texts = [], [f"'{FORM}'"]
+    for name, column in columns.items():
+        if isinstance(_field(name), CharField | UUIDField | DateTimeField):
+            texts.append(moment(column) if name == "at" else f"{column}::text")
+        else:
+            number = f"coalesce({column}::text, 'null')"
+            parts += [_array(texts), f"E'{_MARK}'", number, f"E'{_MARK}'"]
+            texts = []
+    return f"concat({', '.join([*parts, _array(texts)])})"
+
+
+def without_marks(header: str | bytes) -> bytes:
+    """Return a header that came marked. A text cannot hold a mark: JSON escapes it."""
+    if isinstance(header, bytes):
+        return header
+    return header.replace(_CLOSED, ",").replace(_OPENED, ",").encode()
+
+
+def _array(texts: list[str]) -> str:
+    return f"array_to_json(ARRAY[{', '.join(texts)}])"
 
 
 def _value(column: str, name: str) -> str:
     if name == "uid":
         return _uid(column)
     if name == "at":
-        return _quoted(moment(column)) if on_postgresql() else moment(column)
-    if on_postgresql():
-        return f"to_json({column})::text"
+        return moment(column)
     # A blob would be an error in JSON. What makes text of it leaves text as it is, and is fast.
     if isinstance(_field(name), CharField):
         return f"{column} || ''"
@@ -64,14 +101,8 @@ def _value(column: str, name: str) -> str:
 
 
 def _uid(column: str) -> str:
-    if on_postgresql():
-        return _quoted(f"{column}::text")
     ends = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 99))
     return " || '-' || ".join(f"substr({column}, {first}, {length})" for first, length in ends)
-
-
-def _quoted(text: str) -> str:
-    return f"""'"' || {text} || '"'"""
 
 
 def _column(name: str) -> str:

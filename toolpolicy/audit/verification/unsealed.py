@@ -3,10 +3,11 @@
 import hashlib
 from typing import Any, Final
 
-from django.db.models import Count, Exists, F, Max, OuterRef
+from django.db.models import Count, Exists, F, Max, OuterRef, Q
 
 from toolpolicy.audit import gaps
 from toolpolicy.audit.headers import moment
+from toolpolicy.audit.unreadable import Unreadable, reading
 from toolpolicy.audit.verification import contradictions
 from toolpolicy.audit.verification.findings import Kind, Verdict
 from toolpolicy.audit.verification.reading import Loose, loose
@@ -16,30 +17,43 @@ from toolpolicy.models import Block, Leaf, Record, RecordBody
 _SEVERAL: Final = 100
 
 
-def check(verdict: Verdict) -> None:
+def judge(verdict: Verdict) -> None:
     """Judge what a walk over the blocks does not see."""
-    _check_writers(verdict)
-    _check_doubles(verdict)
-    _check_waiting(verdict)
-    _check_texts(verdict)
+    try:
+        with reading():
+            if _check_writers(verdict):
+                _check_doubles(verdict, "writer_id", "writer_n")
+            _check_doubles(verdict, "uid")
+            _check_waiting(verdict)
+            _check_texts(verdict)
+    except Unreadable as error:
+        verdict.find(Kind.ALTERED, f"a record that is not sealed cannot be read: {error}")
 
 
-def _check_writers(verdict: Verdict) -> None:
-    """Find numbers that no record has: deleted before they were sealed."""
+def _check_writers(verdict: Verdict) -> bool:
+    """Find numbers that no record has: deleted before they were sealed.
+
+    Tell whether there is a number that several records have.
+    """
     own = Record.objects.order_by().values("writer_id")
-    told = own.annotate(last=Max("writer_n"), different=Count("writer_n", distinct=True))
-    for writer, last in told.filter(different__lt=F("last")).values_list("writer_id", "last"):
-        for gap in gaps.gaps_of(writer, last):
+    told = own.annotate(
+        last=Max("writer_n"), different=Count("writer_n", distinct=True), all=Count("pk")
+    )
+    odd = told.filter(Q(different__lt=F("last")) | Q(different__lt=F("all")))
+    doubled = False
+    for writer, last, different, count in odd.values_list("writer_id", "last", "different", "all"):
+        doubled = doubled or different < count
+        for gap in gaps.gaps_of(writer, last) if different < (last or 0) else ():
             message = "records {1} to {2} of the writer {0} are gone".format(*gap)
             verdict.find(Kind.MISSING, message)
+    return doubled
 
 
-def _check_doubles(verdict: Verdict) -> None:
-    for names in (("writer_id", "writer_n"), ("uid",)):
-        doubles = Record.objects.order_by().values(*names).annotate(n=Count("pk")).filter(n__gt=1)
-        for double in doubles.values(*names)[:_SEVERAL]:
-            said = " ".join(map(str, double.values()))
-            verdict.find(Kind.DUPLICATED, f"the record {said} is there twice", seq=_place(double))
+def _check_doubles(verdict: Verdict, *names: str) -> None:
+    doubles = Record.objects.order_by().values(*names).annotate(n=Count("pk")).filter(n__gt=1)
+    for double in doubles.values(*names)[:_SEVERAL]:
+        said = " ".join(map(str, double.values()))
+        verdict.find(Kind.DUPLICATED, f"the record {said} is there twice", seq=_place(double))
 
 
 def _place(double: dict[str, Any]) -> int | None:

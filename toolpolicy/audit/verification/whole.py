@@ -1,6 +1,7 @@
 """The whole log judged: keys, blocks, records, writers, sinks."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Final, TypeVar
 
 from django.db.models import Max
@@ -9,8 +10,9 @@ from toolpolicy.audit import heads, keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.audit.verification import documents, outside, unsealed
+from toolpolicy.audit.verification import documents, outside
 from toolpolicy.audit.verification.chain import Place, Walk
+from toolpolicy.audit.verification.crew import Crew
 from toolpolicy.audit.verification.diagnosis import explain
 from toolpolicy.audit.verification.findings import Kind, Verdict
 from toolpolicy.audit.verification.keyring import keyring
@@ -29,10 +31,13 @@ LAST: Final = "how far the log was verified"
 SEVERAL: Final = 100
 
 
-def verify(*, full: bool, progress: Progress = lambda _done, _all: None) -> Verdict:
+def verify(
+    *, full: bool, progress: Progress = lambda _done, _all: None, processes: int = 1
+) -> Verdict:
     """Judge the log: all of it, or what was sealed since it was verified last and found good.
 
-    Only reads, but for the mark of how far it is good. Memory does not grow with the log.
+    Only reads, but for the mark of how far it is good. Memory does not grow with the log. A long
+    one is read by so many processes.
     """
     verdict = Verdict(log="", full=full)
     _name(verdict)
@@ -43,11 +48,13 @@ def verify(*, full: bool, progress: Progress = lambda _done, _all: None) -> Verd
         place = read(verdict, LAST, lambda: _start(verdict.log, chain), place)
     verdict.after_block = place.n
     _tell_lost_beginning(verdict, chain, full=full)
-    _walk(Walk(place, ring, verdict), progress)
-    ring.tell(verdict)
-    read(verdict, LAST, lambda: check_mark(verdict, chain), None)
-    if full:
-        read(verdict, "a record that is not sealed", lambda: unsealed.check(verdict), None)
+    judge = Judge(verdict, _pruned(verdict))
+    with closing(Crew(processes, judge.pruned, full=full)) as crew:
+        _walk(Walk(place, ring, verdict), judge, crew, progress)
+        ring.tell(verdict)
+        read(verdict, LAST, lambda: check_mark(verdict, chain), None)
+        if full:
+            crew.unsealed(verdict)
     outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
     if full:
         read(verdict, "a stored document", lambda: documents.check(verdict), None)
@@ -113,14 +120,16 @@ def _start(log: str, chain: list[SealKey]) -> Place:
     return Place(n=begin.number - 1, end=begin.first, segment=newest - 1)
 
 
-def _walk(walk: Walk, progress: Progress) -> None:
+def _walk(walk: Walk, judge: Judge, crew: Crew, progress: Progress) -> None:
     verdict, place = walk.verdict, walk.place
-    judge = Judge(verdict, _pruned(verdict))
     beyond: list[Sealed] = []
     while True:
         last = Block.objects.aggregate(last=Max("number"))["last"] or 0
-        for block in walk.blocks():
-            judge.check(block)
+        for block, counted in crew.judged(walk.blocks()):
+            if counted is None:
+                judge.check(block)
+            else:
+                judge.count(counted)
             progress(block.n, last)
         beyond = strays(place.end, SEVERAL)
         # A block may have come meanwhile, with the leaves that seem to stand in none.

@@ -1,6 +1,7 @@
 """`manage.py audit`: the history of everything that was answered and changed."""
 
 from collections.abc import Iterable
+from concurrent.futures import BrokenExecutor
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -52,12 +53,17 @@ class Command(BaseCommand):
             raise CommandError(said(error.faults)) from None
 
     def _verify(self, options: dict[str, Any]) -> None:
-        with Progress(self.stderr, options) as progress:
-            verdict = sealing.verify(
-                actor=self._actor(),
-                full=options["full"],
-                progress=lambda done, last: progress(f"verifying block {done} of {last}"),
-            )
+        try:
+            with Progress(self.stderr, options) as progress:
+                verdict = sealing.verify(
+                    actor=self._actor(),
+                    full=options["full"],
+                    progress=lambda done, last: progress(f"verifying block {done} of {last}"),
+                    processes=options["processes"],
+                )
+        except BrokenExecutor:
+            message = "a process that verified ended before its time: nothing is said of the log"
+            raise CommandError(message, returncode=log.UNKNOWN) from None
         self._say(options, verdict.wire(), "\n".join(verdicts.lines(verdict)))
         if not verdict.good:
             raise SystemExit(log.BROKEN)
