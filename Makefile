@@ -84,6 +84,7 @@ soak: $(TOOLS)
 	@$(BIN)/python -m tests.soak crash
 	@$(BIN)/python -m tests.soak crowd
 	@$(BIN)/python -m tests.soak throughput
+	@$(BIN)/python -m tests.soak scale
 
 OUT ?= /tmp/toolpolicy-screenshots
 screenshots: $(TOOLS)

@@ -24,6 +24,8 @@ def main() -> int:
     speed = trials.add_parser("throughput", help="compare writing with and without seals")
     speed.add_argument("--writers", type=int, default=4)
     speed.add_argument("--seconds", type=float, default=5)
+    long = trials.add_parser("scale", help="seal, verify and prove in a long log")
+    long.add_argument("--records", type=int, default=1_000_000)
     options = vars(parser.parse_args())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
@@ -39,11 +41,14 @@ def main() -> int:
 def _found(trial: str, options: dict[str, Any]) -> dict[str, Any]:
     from tests.soak.crash import crash  # noqa: PLC0415  (as above)
     from tests.soak.crowd import crowd, throughput  # noqa: PLC0415
+    from tests.soak.scale import scale  # noqa: PLC0415
 
     if trial == "crash":
         return crash(**options).wire()
     if trial == "crowd":
         return crowd(**options).wire()
+    if trial == "scale":
+        return scale(**options)
     measured = throughput(**options)
     said = {name: round(getattr(measured, name), 2) for name in ("plain", "sealed", "ratio")}
     return {**said, "whole": True}
