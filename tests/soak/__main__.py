@@ -26,6 +26,7 @@ def main() -> int:
     speed.add_argument("--seconds", type=float, default=5)
     long = trials.add_parser("scale", help="seal, verify and prove in a long log")
     long.add_argument("--records", type=int, default=1_000_000)
+    trials.add_parser("indexes", help="compare kinds of indexes (PostgreSQL, after `scale`)")
     options = vars(parser.parse_args())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
@@ -41,6 +42,7 @@ def main() -> int:
 def _found(trial: str, options: dict[str, Any]) -> dict[str, Any]:
     from tests.soak.crash import crash  # noqa: PLC0415  (as above)
     from tests.soak.crowd import crowd, throughput  # noqa: PLC0415
+    from tests.soak.indexes import indexes  # noqa: PLC0415
     from tests.soak.scale import scale  # noqa: PLC0415
 
     if trial == "crash":
@@ -49,6 +51,8 @@ def _found(trial: str, options: dict[str, Any]) -> dict[str, Any]:
         return crowd(**options).wire()
     if trial == "scale":
         return scale(**options)
+    if trial == "indexes":
+        return indexes()
     measured = throughput(**options)
     said = {name: round(getattr(measured, name), 2) for name in ("plain", "sealed", "ratio")}
     return {**said, "whole": True}

@@ -35,7 +35,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 def scale(records: int) -> dict[str, Any]:
     """Write records, seal and verify them, and then some more; return what was measured."""
     fill(records)
-    sealed, took = _timed(lambda: sealer.seal_all(back=None))
+    sealed, took = _timed(sealer.seal_all)
     found: dict[str, Any] = {
         "database": connection.vendor,
         "sealed_per_second": _rate(sealed, took),
@@ -43,7 +43,7 @@ def scale(records: int) -> dict[str, Any]:
     found["full"] = _verified(full=True)
     whole = found["full"]["good"] and found["full"]["records"] == Leaf.objects.count()
     fill(min(NEW, records))
-    new = sealer.seal_all(back=None)
+    new = sealer.seal_all()
     found["incremental"] = _verified(full=False)
     whole = whole and found["incremental"]["good"] and found["incremental"]["records"] == new
     return {**found, "proof": _proved(), "peak_mib": int(_said(VERIFYING)), "whole": whole}

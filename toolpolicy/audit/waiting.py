@@ -19,7 +19,7 @@ from django.utils import timezone
 from toolpolicy.audit.headers import COLUMNS
 from toolpolicy.audit.signing import SealRefused
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.models import Block, Leaf, Record
+from toolpolicy.models import Block, Leaf, Record, RecordBody
 from toolpolicy.models.records import RecordQuerySet
 
 RECENT: Final = timedelta(minutes=1)
@@ -31,6 +31,7 @@ SETTLED: Final = timedelta(minutes=15)
 SHORTEST: Final = 1000
 """Ids in the first span of a look."""
 LONGEST: Final = 32_000
+_LAST_ID: Final = 2**63 - 1
 
 
 def waiting(limit: int, *, after: int) -> list[tuple[Any, ...]]:
@@ -85,20 +86,21 @@ def floor(back: timedelta) -> int:
     return leaf or 0
 
 
-def spans(after: int) -> Iterator[tuple[int, int]]:
-    """Yield spans of ids, both ends included, that together hold every record after an id.
+def spans(after: int, model: type[Record | RecordBody] = Record) -> Iterator[tuple[int, int]]:
+    """Yield spans of ids, both ends included, that together hold every row after an id.
 
     They get longer: what is sealed is passed over fast, and who finds enough soon reads little.
     """
     length = SHORTEST
-    while (first := _first(after)) is not None:
-        after = first + length - 1
+    while (first := _first(model, after)) is not None:
+        after = min(first + length - 1, _LAST_ID)
         yield first, after
         length = min(2 * length, LONGEST)
 
 
-def _first(after: int) -> int | None:
-    first: int | None = Record.objects.filter(pk__gt=after).aggregate(first=Min("pk"))["first"]
+def _first(model: type[Record | RecordBody], after: int) -> int | None:
+    rows = model._default_manager.filter(pk__gt=after)  # noqa: SLF001  (Django's own name for it)
+    first: int | None = rows.aggregate(first=Min("pk"))["first"]
     return first
 
 

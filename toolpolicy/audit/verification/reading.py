@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from django.db import connection
+from django.db import OperationalError, connection
 
 from toolpolicy.audit.verification import sql
 from toolpolicy.audit.waiting import spans
@@ -137,8 +137,16 @@ def span(first: int, end: int) -> Span | None:
 
 
 def _by_row(read: str, ends: list[int], most: int) -> dict[int, tuple[Any, Any]] | None:
-    """Return the records between two ids; None when one is there twice, or too many are."""
-    found = _rows(read, _LOOSE, "r.id BETWEEN %s AND %s", ends, most + 1)
+    """Return the records between two ids; None when one is there twice, or too many are.
+
+    None also when one holds what no record can.
+    """
+    try:
+        found = _rows(read, _LOOSE, "r.id BETWEEN %s AND %s", ends, most + 1)
+    except OperationalError as error:
+        if sql.NO_JSON not in str(error):
+            raise
+        return None
     records = {row: (text_hash, header) for row, text_hash, header in found}
     return records if len(records) == len(found) <= most else None
 

@@ -11,10 +11,11 @@ from toolpolicy.audit.unreadable import Unreadable, reading
 from toolpolicy.audit.verification import contradictions
 from toolpolicy.audit.verification.findings import Kind, Verdict
 from toolpolicy.audit.verification.reading import Loose, loose
-from toolpolicy.audit.waiting import SETTLED
+from toolpolicy.audit.waiting import SETTLED, spans
 from toolpolicy.models import Block, Leaf, Record, RecordBody
 
 _SEVERAL: Final = 100
+_BEFORE_ALL: Final = -(2**63)
 
 
 def judge(verdict: Verdict) -> None:
@@ -23,7 +24,7 @@ def judge(verdict: Verdict) -> None:
         with reading():
             if _check_writers(verdict):
                 _check_doubles(verdict, "writer_id", "writer_n")
-            _check_doubles(verdict, "uid")
+            _check_uids(verdict)
             _check_waiting(verdict)
             _check_texts(verdict)
     except Unreadable as error:
@@ -47,6 +48,13 @@ def _check_writers(verdict: Verdict) -> bool:
             message = "records {1} to {2} of the writer {0} are gone".format(*gap)
             verdict.find(Kind.MISSING, message)
     return doubled
+
+
+def _check_uids(verdict: Verdict) -> None:
+    counted = Record.objects.aggregate(all=Count("pk"), different=Count("uid", distinct=True))
+    # To count them is much less work than to tell which.
+    if counted["different"] < counted["all"]:
+        _check_doubles(verdict, "uid")
 
 
 def _check_doubles(verdict: Verdict, *names: str) -> None:
@@ -90,6 +98,13 @@ def _fault(one: Loose) -> tuple[Kind, str] | None:
 
 def _check_texts(verdict: Verdict) -> None:
     """Find texts without a record."""
-    alone = RecordBody.objects.filter(~Exists(Record.objects.filter(pk=OuterRef("pk"))))
-    for row in alone.values_list("pk", flat=True)[:_SEVERAL]:
+    nobodys = RecordBody.objects.filter(pk__isnull=True).values_list("pk", flat=True)
+    found = list(nobodys[:_SEVERAL])
+    for first, last in spans(_BEFORE_ALL, RecordBody):
+        record = Record.objects.filter(pk=OuterRef("pk"), pk__range=(first, last))
+        alone = RecordBody.objects.filter(~Exists(record), pk__gte=first, pk__lte=last)
+        found += alone.order_by("pk").values_list("pk", flat=True)[: _SEVERAL - len(found)]
+        if len(found) == _SEVERAL:
+            break
+    for row in found:
         verdict.find(Kind.INSERTED, f"there is a text for row {row}, which is no record")
