@@ -46,6 +46,15 @@ def register_profile() -> None:
     settings.load_profile("laws")
 
 
+@pytest.fixture(autouse=True)
+def _another_writer() -> None:
+    """Begin with a writer of its own: a test that was rolled back may have settled its numbers."""
+    # Models cannot be imported before Django is set up.
+    from tests.audit.logs import begin_as_another_writer  # noqa: PLC0415
+
+    begin_as_another_writer()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--only-db", action="store_true", help="run only the tests whose outcome is the database's"
