@@ -50,6 +50,21 @@ def test_a_person_is_added_with_access_and_a_record(root):
     assert PASSWORD not in record.body.text
 
 
+@pytest.mark.parametrize(
+    ("password", "told"), [("audit", "too short"), ("mira.okafor1", "too similar to the username")]
+)
+def test_a_new_persons_weak_password_is_refused_on_its_field(root, password, told):
+    sent = {**NEW, "username": "mira.okafor", "password1": password, "password2": password}
+    response = root.post(address("user", "add"), sent)
+    assert told in errors(response)["password2"][0]
+    assert not User.objects.filter(username="mira.okafor").exists()
+
+
+def test_a_new_person_may_have_no_password(root):
+    root.post(address("user", "add"), {**NEW, "usable_password": "false", "password1": "audit"})
+    assert not User.objects.get(username="mira").has_usable_password()
+
+
 def test_a_persons_groups_are_changed_and_recorded_before_and_after(root):
     mira = staff("mira", groups=("author",))
     page = address("user", "change", mira.pk)
@@ -119,6 +134,19 @@ def test_somebody_who_is_no_superuser_sets_nobodys_password(root):
     assert signed_in(mira).post(page, {"password1": OTHER, "password2": OTHER}).status_code == 403
     target.refresh_from_db()
     assert target.check_password(PASSWORD)
+
+
+def test_a_weak_password_is_refused_on_both_pages_that_change_one(root):
+    mira = staff("mira")
+    mira.set_password(PASSWORD)
+    mira.save()
+    page = reverse("admin:auth_user_password_change", args=(mira.pk,))
+    sent = {"usable_password": "true", "password1": "audit", "password2": "audit"}
+    assert "too short" in text_of(root.post(page, {**sent, "set-password": "1"}))
+    own = {"old_password": PASSWORD, "new_password1": "audit", "new_password2": "audit"}
+    assert "too short" in text_of(signed_in(mira).post(reverse("admin:password_change"), own))
+    mira.refresh_from_db()
+    assert mira.check_password(PASSWORD)
 
 
 def test_everybody_changes_their_own_password_stays_in_and_leaves_a_record():
@@ -198,4 +226,20 @@ def test_a_refused_account_leaves_neither_row_nor_record():
     with pytest.raises(InvalidInput):
         accounts.save_user(actor=Actor.system("tests"), user=None, values={"username": "a b"})
     assert not User.objects.exists()
+    assert not Record.objects.exists()
+
+
+@pytest.mark.parametrize("password", ["", "audit", "password", "8273645109", "mira.okafor"])
+def test_no_caller_goes_past_the_password_validators(password):
+    system = Actor.system("tests")
+    with pytest.raises(InvalidInput) as refused:
+        accounts.save_user(
+            actor=system, user=None, values={"username": "mira.okafor", "password": password}
+        )
+    assert refused.value.faults[0].pointer == "/password"
+    mira = staff("mira.okafor")
+    with pytest.raises(InvalidInput):
+        accounts.set_password(actor=system, user=mira.pk, password=password)
+    mira.refresh_from_db()
+    assert not mira.has_usable_password()
     assert not Record.objects.exists()

@@ -73,6 +73,11 @@ def test_setup_leaves_a_deleted_baseline_layer_deleted():
     assert Layer.objects.count() == 2
 
 
+def test_a_name_that_setup_cannot_give_is_said_in_one_line():
+    with pytest.raises(CommandError, match="/username: enter a valid username"):
+        run("setup", username="a b")
+
+
 # --- policy --------------------------------------------------------------------------------------
 
 

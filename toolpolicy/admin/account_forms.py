@@ -65,6 +65,12 @@ class UserForm(ServiceForm):
 class NewUserForm(ServiceForm, AdminUserCreationForm):
     """A new person; what they may do is chosen on the next page."""
 
+    def _post_clean(self) -> None:
+        """Ask the password validators here too: they tell each person in their own language."""
+        super()._post_clean()
+        self.instance.username = self.cleaned_data.get("username", "")
+        self.validate_password_for_user(self.instance)
+
 
 class GroupForm(ServiceForm):
     """A role."""

@@ -5,10 +5,11 @@ never deleted: records name them.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser, Group, Permission
+from django.contrib.auth.models import AbstractUser, Group, Permission, User
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
@@ -16,7 +17,7 @@ from toolpolicy.audit import writer
 from toolpolicy.engine.faults import shown
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, ActorKind, Origin
-from toolpolicy.services.errors import InvalidInput, NotFound, Refused, model_faults
+from toolpolicy.services.errors import InvalidInput, NotFound, Refused, faults_at, model_faults
 
 USER_MEMBERS: Final = (
     *("username", "first_name", "last_name", "email"),
@@ -59,10 +60,10 @@ def save_user(
     before = user_document(found) if user else None
     for name in USER_MEMBERS:
         setattr(found, name, values.get(name, getattr(found, name)))
-    if user is None:
-        found.set_password(values.get("password"))
     _refuse_lock_out(actor, found)
     _clean(found)
+    if user is None:
+        _give_password(found, values.get("password"))
     found.save()
     if groups is not None:
         found.groups.set(groups)
@@ -78,14 +79,17 @@ def save_user(
 def set_password(
     *, actor: Actor, user: int, password: str | None, origin: Origin = NOWHERE
 ) -> AbstractUser:
-    """Give a person a new password; None: none works. Everybody may change their own."""
+    """Give a person a new password; None: none works. Everybody may change their own.
+
+    Raise InvalidInput, NotFound and Refused.
+    """
     if actor.user is None or actor.user.pk != user:
         _refuse_others(actor)
     found = _user(user)
-    found.set_password(password)
+    _give_password(found, password)
     found.save(update_fields=("password",))
-    what = "changed the password of" if password else "switched off the password of"
-    _record(f"{what} {shown(found.username)}", found.username, {}, (actor, origin))
+    what = "switched off" if password is None else "changed"
+    _record(f"{what} the password of {shown(found.username)}", found.username, {}, (actor, origin))
     return found
 
 
@@ -159,6 +163,16 @@ def _clean(row: AbstractUser | Group) -> None:
         row.full_clean(exclude={"password"})
     except ValidationError as error:
         raise InvalidInput(model_faults(error, {})) from None
+
+
+def _give_password(user: AbstractUser, password: str | None) -> None:
+    """Set a password that every validator of the settings takes: no caller goes past them."""
+    if password is not None:
+        try:
+            validate_password(password, cast("User", user))
+        except ValidationError as error:
+            raise InvalidInput(faults_at("/password", error)) from None
+    user.set_password(password)
 
 
 def _record(summary: str, name: str, change: Wire, who: tuple[Actor, Origin]) -> None:

@@ -87,6 +87,11 @@ def model_faults(error: ValidationError, wire_names: Mapping[str, str]) -> list[
     ]
 
 
+def faults_at(pointer: str, error: ValidationError) -> list[Fault]:
+    """Return what Django's validators found of one value, as faults at this place."""
+    return [Fault(pointer, _in_our_style(message)) for message in error.messages]
+
+
 def _in_our_style(message: str) -> str:
     """Return Django's sentence as ours read: lower-case, no full stop."""
     return message[:1].lower() + message[1:].rstrip(".")

@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from toolpolicy.engine.faults import said
 from toolpolicy.services import policies, setup
 from toolpolicy.services.actors import Actor
+from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.first_question import SERVER, curl_line
 
 
@@ -29,7 +31,10 @@ class Command(BaseCommand):
         setup.setup(actor=actor)
         live = policies.live()
         self.stdout.write(f"policy: {live} is live")
-        made = setup.first_administrator(username=options["username"])
+        try:
+            made = setup.first_administrator(username=options["username"])
+        except InvalidInput as refused:
+            raise CommandError(said(refused.faults)) from None
         owner = made[0] if made else None
         if made:
             self.stdout.write(f"administrator: {made[0].get_username()}, password {made[1]}")
