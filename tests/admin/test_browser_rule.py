@@ -149,6 +149,7 @@ def test_fields_that_are_typed_after_json_win_over_it(watched, layer):
     page.keyboard.press("Tab")
     page.keyboard.type("finance")
     page.get_by_role("button", name="Remove this option").first.click()
+    page.fill("#id_match__name", "send")  # without it, it is said that no tool is named
     page.click("button[name=_save]")
     page.wait_for_url("**/layer/**")
     rule = Rule.objects.get()

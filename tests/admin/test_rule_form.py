@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.admin.pages import address, errors, text_of
+from tests.admin.pages import address, errors, form_values, text_of
 from tests.admin.rule_form import NEW, add, sent
 from tests.factories import make_layer, make_rule
 from toolpolicy.engine.words import Effect, Mode
@@ -152,3 +152,64 @@ def test_an_ordered_rule_is_made_and_an_empty_match_refused(root):
         root.post(add(layer), {**values, "match__verb": "", "seen_version": layer.version})
     )
     assert "constrains nothing" in found["match__name"][0]
+
+
+EMPTY = {"effect": "deny", "enabled": "on", "shown_as": "form"}
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        (EMPTY, "match__name"),
+        ({**EMPTY, "when__0__key": "channel", "when__0__value": "x"}, "match__name"),
+        ({"shown_as": "json", "json": '{"effect": "deny", "match": {}}'}, "json"),
+        ({"shown_as": "json", "json": '{"effect": "deny"}'}, "json"),
+    ],
+)
+def test_a_new_strict_rule_for_every_tool_is_written_as_one(root, values, field):
+    layer = make_layer()
+    response = root.post(add(layer), {**values, "seen_version": layer.version, "_save": "1"})
+    assert list(errors(response)) == [field]
+    assert "write * as the name" in errors(response)[field][0]
+    assert not Rule.objects.exists()
+
+
+def test_a_star_as_the_name_is_a_rule_for_every_tool(root):
+    layer = make_layer()
+    values = {**EMPTY, "match__name": "*", "seen_version": layer.version, "_save": "1"}
+    assert root.post(add(layer), values).status_code == 302
+    assert Rule.objects.get().match == {"name": "*"}
+
+
+def test_a_new_rule_is_previewed_only_once_it_says_which_tools(root):
+    layer = make_layer()
+    sent = {**EMPTY, "seen_version": layer.version, "_preview": "1"}
+    for page in (text_of(root.get(add(layer))), text_of(root.post(add(layer), sent))):
+        assert "write * as the name" in page
+        assert "Answers that change" not in page
+    page = text_of(root.post(add(layer), {**sent, "match__name": "*"}))
+    assert "write * as the name" not in page
+    assert "Answers that change" in page
+
+
+def test_an_empty_form_is_shown_as_json_and_back(root):
+    layer = make_layer()
+    values = {**EMPTY, "seen_version": layer.version}
+    shown = root.post(add(layer), {**values, "_show": "json"})
+    assert shown.context["adminform"].form.by_json
+    back = root.post(add(layer), form_values(shown, _show="form"))
+    assert not errors(back)
+    assert not back.context["adminform"].form.by_json
+
+
+def test_a_stored_rule_that_names_no_tool_stays_editable_and_none_becomes_one(root):
+    rule = make_rule(make_layer(), match={})
+    page = address("rule", "change", rule.pk)
+    sent = form_values(root.get(page), reason="closed for now", _save="1")
+    assert root.post(page, sent).status_code == 302
+    rule.refresh_from_db()
+    assert (rule.match, rule.reason) == ({}, "closed for now")
+    other = make_rule(rule.layer, match={"name": "a"})
+    page = address("rule", "change", other.pk)
+    sent = form_values(root.get(page), match__name="", _save="1")
+    assert "write * as the name" in errors(root.post(page, sent))["match__name"][0]

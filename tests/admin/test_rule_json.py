@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.admin.pages import errors, form_values
+from tests.admin.pages import errors, form_values, text_of
 from tests.admin.rule_form import add, change
 from tests.factories import make_layer, make_rule
 from toolpolicy.models import PolicyVersion, Rule
@@ -30,6 +30,20 @@ STORED: dict[str, dict[str, Any]] = {
         "enabled": False,
     },
 }
+ORDERED: dict[str, dict[str, Any]] = {
+    "a name": {"match": {"name": "github_*"}, "effect": "on"},
+    "items": {"match": {"verb": ["get", "list"], "tags": "!x,y"}, "effect": "ask"},
+    "hints": {"match": {"readOnly": True, "destructive": False}, "effect": "auto"},
+    "the rest": {
+        "match": {"name": "*"},
+        "effect": "off",
+        "when": {"agent": "x", "channel": ["a", "b"]},
+        "reason": "closed",
+        "examples": [{"tool": "a"}],
+        "approval": {"group": "finance"},
+        "observe": True,
+    },
+}
 UNUSUAL: dict[str, dict[str, Any]] = {
     "an empty list": {"match": {"name": []}},
     "an exception of everything": {"match": {"name": "a"}, "except_": {}},
@@ -51,6 +65,34 @@ def test_a_stored_rule_is_shown_and_saving_it_unchanged_changes_nothing(root, na
     before = PolicyVersion.objects.count()
     assert root.post(change(rule), form_values(page, _save="1")).status_code == 302
     assert PolicyVersion.objects.count() == before
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_a_stored_ordered_rule_is_shown_as_fields_and_saving_it_unchanged_changes_nothing(
+    root, name
+):
+    rule = make_rule(make_layer(combining="last_match"), **ORDERED[name])
+    page = root.get(change(rule))
+    assert not page.context["adminform"].form.by_json
+    before = PolicyVersion.objects.count()
+    as_json = root.post(change(rule), form_values(page, _show="json"))
+    as_fields = root.post(change(rule), form_values(as_json, _show="form"))
+    assert not as_fields.context["adminform"].form.by_json
+    assert root.post(change(rule), form_values(as_fields, _save="1")).status_code == 302
+    assert PolicyVersion.objects.count() == before
+
+
+def test_what_is_shown_as_json_says_why_and_names_the_members_that_such_a_rule_has(root):
+    rule = make_rule(make_layer(), **UNUSUAL["an empty list"])
+    said = text_of(root.get(change(rule)))
+    assert "The fields cannot show all of this" in said
+    assert "id effect on match except when reason" in said
+    layer = make_layer("ordered", combining="last_match")
+    ordered = make_rule(layer, match={"name": "a"}, effect="on")
+    page = form_values(root.get(change(ordered)), _show="json")
+    said = text_of(root.post(change(ordered), page))
+    assert "The fields cannot show all of this" not in said
+    assert "id effect match when reason enabled" in said
 
 
 @pytest.mark.parametrize("name", STORED)

@@ -5,7 +5,7 @@ One of the two is in the form at a time, as `shown_as` says; each is made from w
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from toolpolicy.admin import rule_members
 from toolpolicy.admin import rule_parts as parts
 from toolpolicy.admin.faults import SEEN, MomentField, VersionedForm, WireField, sentence
-from toolpolicy.admin.rule_members import APPROVAL, EXCEPT, MATCH, ROWS, SINGLE, WHEN, Members
+from toolpolicy.admin.rule_members import EXCEPT, MATCH, ROWS, SINGLE, Members
+from toolpolicy.admin.rule_parts import APPROVAL, WHEN
 from toolpolicy.admin.rule_texts import ExamplesField
 from toolpolicy.admin.stale import changes_of
 from toolpolicy.admin.words import Words
@@ -41,26 +42,7 @@ UNSHOWABLE: Final = _(
     "The fields cannot show all of this: an empty list, an exception of everything, a line break "
     "in a pattern or a list as an approval option has no field. Save it from here."
 )
-
-
-class RowFaults(NamedTuple):
-    """What is said of a row that lacks a half, or whose key another row has."""
-
-    no_key: Any
-    no_value: Any
-    twice: Any
-
-
-ROW_FAULTS: Final = {
-    WHEN: RowFaults(
-        _("Name the context key."),
-        _("Say what the value is like."),
-        _("Another condition asks for this key; put both into one."),
-    ),
-    APPROVAL: RowFaults(
-        _("Name the option."), _("Say its value."), _("Another line sets this option.")
-    ),
-}
+NO_MATCH: Final = _("Say which tools the rule is about. For every tool, write * as the name.")
 
 
 class RuleForm(VersionedForm):
@@ -105,10 +87,10 @@ class RuleForm(VersionedForm):
         members = self.before or {**first, **self.prefill}
         values = rule_members.flat(members)
         self._all = self._fields(members)
-        fits = parts.fits(self._all, values)
+        self.fits = parts.fits(self._all, values)
         self.initial = {**values, SEEN: layer.version, "json": rule_members.tidy(members)}
         way = self.data.get("shown_as") if self.is_bound else None
-        self._show_as(way if way in (FORM, JSON) else FORM if fits else JSON)
+        self._show_as(way if way in (FORM, JSON) else FORM if self.fits else JSON)
         self.only_shown = not {PREVIEW, SHOW}.isdisjoint(self.data)
         self._switch(self.data.get(SHOW, ""))
 
@@ -206,24 +188,32 @@ class RuleForm(VersionedForm):
         return value
 
     def clean(self) -> dict[str, Any]:
-        """Ask of each row for both of its halves, and for each key once."""
+        """Ask of each row for both of its halves, and which tools are meant."""
         values = super().clean() or self.cleaned_data
-        for member, told in ROW_FAULTS.items():
-            self._clean_rows(member, told)
+        for member in ROWS:
+            for name, told in parts.row_faults(member, self.cleaned_data, self.errors):
+                self.add_error(name, told)
+        saved = {PREVIEW, SHOW}.isdisjoint(self.data)
+        if saved and not self.errors and self.lacks_match():
+            self._refuse_no_match()
         return values
 
-    def _clean_rows(self, member: str, told: RowFaults) -> None:
-        values, taken = self.cleaned_data, set()
-        for name in [name for name in values if parts.is_key(member, name)]:
-            field = parts.row_of(name) + "value"
-            key, value = values[name], values.get(field)
-            if key in taken and key:
-                self.add_error(name, told.twice)
-            elif key and value is None and field not in self.errors:
-                self.add_error(field, told.no_value)
-            elif value is not None and not key:
-                self.add_error(name, told.no_key)
-            taken.add(key)
+    def _refuse_no_match(self) -> None:
+        """Say that no tool is named, after what else is wrong."""
+        try:
+            preview.check(layer=self.home(), rule=self._row(), values=self.members())
+        except InvalidInput as refused:
+            self.show(refused)
+        else:
+            self.add_error("json" if self.by_json else f"{MATCH}__name", NO_MATCH)
+
+    def lacks_match(self) -> bool:
+        """Tell whether a strict rule is about every tool though nobody said so.
+
+        The policy's language reads it so. Here it is what was forgotten, unless it is stored.
+        """
+        meant = self.ordered or (self.before and not self.before[MATCH])
+        return not meant and self.members().get(MATCH, {}) == {}
 
     def members(self) -> Members:
         """Return the members of the rule as the form has them; it holds no fault of its own."""
@@ -247,9 +237,11 @@ class RuleForm(VersionedForm):
         members = {"id": self.before["id"], **self.members()}
         found = rule_members.changed(members, self.before)
         if not self.by_json:
-            # A field shows no fraction of a second: what was not touched stays as it is stored.
-            for name in SINGLE.keys() - set(self.changed_data):
-                found.pop(SINGLE[name], None)
+            # What was not touched stays as it is stored: a field shows no fraction of a second,
+            # and the items of an ordered rule as one text.
+            stems = {name.partition(parts.SEPARATOR)[0] for name in self.changed_data}
+            touched = {SINGLE.get(stem, stem) for stem in stems}
+            found = {member: value for member, value in found.items() if member in touched}
         return found
 
     # --- what is wrong with it -------------------------------------------------------------------

@@ -8,9 +8,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin import marks
-from toolpolicy.admin.rule_forms import RuleForm
-from toolpolicy.admin.rule_members import APPROVAL, EXCEPT, MATCH, WHEN
-from toolpolicy.admin.rule_parts import SEPARATOR, is_key, row_of
+from toolpolicy.admin.rule_forms import UNSHOWABLE, RuleForm
+from toolpolicy.admin.rule_members import EXCEPT, IN_ORDER, MATCH, ONLY_STRICT
+from toolpolicy.admin.rule_parts import APPROVAL, SEPARATOR, WHEN, is_key, row_of
 from toolpolicy.admin.words import Words
 from toolpolicy.models.choices import Effect, Mode
 
@@ -79,7 +79,12 @@ def rows(form: RuleForm, member: str) -> Iterator[tuple[BoundField, BoundField]]
 def laid_out(form: RuleForm) -> dict[str, Any]:
     """Return what the page of a rule shows of its form."""
     if form.by_json:
-        return {"by_json": True, "json": form["json"]}
+        return {
+            "by_json": True,
+            "json": form["json"],
+            "members": [name for name in IN_ORDER if not (form.ordered and name in ONLY_STRICT)],
+            "why": "" if form.fits else UNSHOWABLE,
+        }
     excepting = [form[name] for name in form.fields if name.startswith(f"{EXCEPT}{SEPARATOR}")]
     return {
         "effects": effects(form),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from django import forms
 
 from toolpolicy.admin import rule_parts as parts
+from toolpolicy.admin.rule_parts import APPROVAL, WHEN
 from toolpolicy.engine.reading import time_text
 from toolpolicy.models import Rule
 
@@ -25,7 +26,7 @@ SINGLE: Final[Mapping[str, str]] = {
     "expires_at": "expires_at",
     "examples": "examples",
 }
-MATCH, EXCEPT, WHEN, APPROVAL = "match", "except", "when", "approval"
+MATCH, EXCEPT = "match", "except"
 ROWS: Final = (WHEN, APPROVAL)
 """Members whose fields are rows of a key and a value."""
 NOTHING: Final[Members] = {
@@ -41,7 +42,10 @@ NOTHING: Final[Members] = {
     "examples": [],
     APPROVAL: {},
 }
-_ORDER: Final = ("id", "effect", "on", MATCH, EXCEPT, WHEN, "reason")
+_FIRST: Final = ("id", "effect", "on", MATCH, EXCEPT, WHEN, "reason")
+IN_ORDER: Final = (*_FIRST, *(name for name in NOTHING if name not in _FIRST))
+ONLY_STRICT: Final = ("on", EXCEPT)
+"""Members that no ordered rule has."""
 
 
 def stored(rule: Rule) -> dict[str, Any]:
@@ -53,7 +57,7 @@ def stored(rule: Rule) -> dict[str, Any]:
 
 def tidy(members: Members) -> dict[str, Any]:
     """Return members as JSON has them: in order, and without what stands at its default."""
-    names = [*_ORDER, *(name for name in members if name not in _ORDER)]
+    names = [*IN_ORDER, *(name for name in members if name not in IN_ORDER)]
     return {
         name: time_text(value) if isinstance(value := members[name], datetime) else value
         for name in names
@@ -99,7 +103,7 @@ def flat(members: Members) -> dict[str, Any]:
             found |= parts.rows_from_wire(member, lists)
         elif member == APPROVAL and isinstance(value, dict):
             found |= parts.rows_from_wire(member, value)
-        elif value is not None:
+        elif value is not None and value != NOTHING["on"]:  # an ordered rule has no such field
             found[by_member.get(member, member)] = value
     if isinstance(end := found.get("expires_at"), str):
         found["expires_at"] = _moment(end)

@@ -3,9 +3,9 @@
 A field's name is its path: `match__hints__destructive` stands at `/match/hints/destructive`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -42,6 +42,28 @@ _HINTS: Final[Mapping[str, Words]] = {
 _NAME: Final = {"class": "tp-mono", "translate": "no"}
 _SIDE_EFFECTS: Final = tuple((str(one), one.replace("_", " ")) for one in SideEffect)
 _LEVELS: Final = (("", _("any")), *((str(one), str(one)) for one in Permission))
+
+WHEN, APPROVAL = "when", "approval"
+
+
+class RowFaults(NamedTuple):
+    """What is said of a row that lacks a half, or whose key another row has."""
+
+    no_key: Words
+    no_value: Words
+    twice: Words
+
+
+_ROW_FAULTS: Final = {
+    WHEN: RowFaults(
+        _("Name the context key."),
+        _("Say what the value is like."),
+        _("Another condition asks for this key; put both into one."),
+    ),
+    APPROVAL: RowFaults(
+        _("Name the option."), _("Say its value."), _("Another line sets this option.")
+    ),
+}
 
 
 def _ticks(choices: Iterable[tuple[str, str]], label: Words) -> forms.Field:
@@ -147,6 +169,23 @@ def rows_to_wire(at: str, values: Mapping[str, Any]) -> dict[str, Any]:
         for name, key in values.items()
         if is_key(at, name) and key
     }
+
+
+def row_faults(
+    at: str, values: Mapping[str, Any], wrong: Collection[str]
+) -> Iterator[tuple[str, Words]]:
+    """Yield what is amiss with the rows of a member, each with its field; `wrong` are told of."""
+    told, taken = _ROW_FAULTS[at], set()
+    for name in [name for name in values if is_key(at, name)]:
+        field = row_of(name) + "value"
+        key, value = values[name], values.get(field)
+        if key in taken and key:
+            yield name, told.twice
+        elif key and value is None and field not in wrong:
+            yield field, told.no_value
+        elif value is not None and not key:
+            yield name, told.no_key
+        taken.add(key)
 
 
 def is_key(at: str, name: str) -> bool:

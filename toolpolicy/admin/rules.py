@@ -21,7 +21,7 @@ from toolpolicy.admin.base import Extra, ServicePage, by, seen_version
 from toolpolicy.admin.faults import last_change, sentence
 from toolpolicy.admin.layer_rules import page_with
 from toolpolicy.admin.layers import may_change
-from toolpolicy.admin.rule_forms import PREVIEW, SHOW, SURFACES, RuleForm
+from toolpolicy.admin.rule_forms import NO_MATCH, PREVIEW, SHOW, SURFACES, RuleForm
 from toolpolicy.admin.rule_layout import laid_out
 from toolpolicy.admin.rule_members import SINGLE
 from toolpolicy.admin.rule_prefill import prefill
@@ -244,6 +244,7 @@ def editing(form: RuleForm) -> dict[str, Any]:
         layer, rule = form.home(), form.instance if form.instance.pk else None
         values = form.changed_values() if rule else form.new_values()
         found["as_json"] = form.as_json()
+        found["lacks"] = NO_MATCH if form.lacks_match() else ""
         try:
             made = preview.of_rule(layer=layer, rule=rule, values=values, now=timezone.now())
         except InvalidInput as refused:
