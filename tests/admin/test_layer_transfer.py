@@ -234,3 +234,42 @@ def test_whatever_a_policy_says_can_be_shown(root, seed):
         assert "Nothing is imported yet" in text_of(page)
         assert root.post(IMPORT, confirm(page)).status_code == 302
     text_of(root.get(address("layer")))
+
+
+def test_pasted_json_is_known_by_itself(root):
+    page = root.post(IMPORT, paste(json.dumps(document(("a", DENY))), ""))
+    root.post(IMPORT, confirm(page))
+    assert Layer.objects.get().name == "a"
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "{a: b}", "[" * 100_000, "{", "layers: []\n", "---"])
+def test_what_may_be_written_in_more_ways_is_asked_for(root, text):
+    assert "Say how the pasted text" in errors(root.post(IMPORT, paste(text, "")))["syntax"][0]
+
+
+# --- back from the second step -------------------------------------------------------------------
+
+
+def test_back_from_the_preview_the_form_is_as_it_was_sent(root):
+    place = {"mode": "add", "scope": "agent", "target": "coder\nsupport-*", "name": "chat"}
+    text = json.dumps([{"rules": [DENY]}])
+    page = root.post(IMPORT, paste(text, **place))
+    back = root.post(IMPORT, {**confirm(page), "again": "1"}).context["form"]
+    assert back["text"].value() == f"{text}\n"
+    shown = {name: back[name].value() for name in ("mode", "scope", "name", "syntax")}
+    assert shown == {"mode": "add", "scope": "agent", "name": "chat", "syntax": "json"}
+    assert back["target"].value() == "coder\nsupport-*"
+    again = root.post(IMPORT, paste(back["text"].value(), **place))
+    root.post(IMPORT, confirm(again))
+    assert Layer.objects.get().target == ["coder", "support-*"]
+
+
+def test_back_from_the_preview_of_a_file_only_the_file_is_chosen_anew(root):
+    page = root.post(IMPORT, upload(json.dumps(document(("a", DENY))), "x.json"))
+    back = root.post(IMPORT, {**confirm(page), "again": "1"}).context["form"]
+    assert (back["text"].value(), back["mode"].value()) == ("", "replace")
+
+
+def test_back_with_what_is_held_no_longer_the_form_is_empty(root):
+    back = root.post(IMPORT, {"held": "x" * 32, "again": "1"}).context["form"]
+    assert back["text"].value() in (None, "")

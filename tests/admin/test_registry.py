@@ -239,3 +239,13 @@ def test_tools_are_put_aside_and_reviewed_through_the_service(root):
     assert act("review") == ToolState.ACTIVE
     assert act("retire") == ToolState.RETIRED
     assert other.state == ToolState.ACTIVE
+
+
+def test_back_from_the_preview_the_list_and_its_place_are_as_they_were_sent(root):
+    text = json.dumps(named("read"))
+    page = root.post(address("tool", "import"), paste(text, name_prefix="mcp__"))
+    sent = {**confirm(page), "again": "1"}
+    back = root.post(address("tool", "import"), sent).context["form"]
+    assert back["text"].value() == text
+    assert back["name_prefix"].value() == "mcp__"
+    assert back["format"].value() == PLACE["format"]

@@ -16,7 +16,7 @@ from toolpolicy.admin.faults import sentence
 from toolpolicy.admin.holding import drop, held, hold
 from toolpolicy.admin.layer_transfer_forms import PolicyForm
 from toolpolicy.admin.policy_changes import Report, count_of
-from toolpolicy.admin.uploads import ConfirmForm
+from toolpolicy.admin.uploads import AGAIN, ConfirmForm
 from toolpolicy.engine.faults import Faults
 from toolpolicy.engine.words import Scope
 from toolpolicy.services import policies
@@ -73,6 +73,8 @@ def import_view(page: "ModelAdmin[Layer]") -> View:
     def view(request: HttpRequest) -> HttpResponse:
         if not may_import(request):
             raise PermissionDenied
+        if AGAIN in request.POST:
+            return _show(page, request, form=PolicyForm.again(request))
         if "held" in request.POST:
             return _import_held(page, request)
         if request.method != "POST":

@@ -8,9 +8,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.faults import LinesField
-from toolpolicy.admin.uploads import FILE, UploadForm
+from toolpolicy.admin.uploads import FILE, SOURCE, TEXT, UploadForm
 from toolpolicy.models.choices import Scope
-from toolpolicy.services.documents.sources import SYNTAXES, Syntax, guess
+from toolpolicy.services.documents.sources import SYNTAXES, Syntax, guess, guess_pasted
 from toolpolicy.services.policies import ImportMode
 from toolpolicy.services.policy_files import UNTITLED
 
@@ -44,7 +44,7 @@ class PolicyForm(UploadForm):
     syntax = forms.ChoiceField(
         label=_("Written as"),
         choices=(
-            (AS_NAMED, _("As the file’s name says")),
+            (AS_NAMED, _("As the file’s name says; pasted JSON is recognised")),
             (Syntax.JSON, "JSON"),
             (Syntax.YAML, "YAML"),
             (Syntax.PROMPT, _("A prompt with front matter")),
@@ -91,8 +91,10 @@ class PolicyForm(UploadForm):
 
     def _as_named(self) -> str:
         if not self.cleaned_data[FILE]:
-            self.add_error("syntax", gettext("Say how the pasted text is written."))
-            return ""
+            pasted = guess_pasted(self.cleaned_data.get(TEXT, ""))
+            if pasted is None:
+                self.add_error("syntax", gettext("Say how the pasted text is written."))
+            return pasted or ""
         found = guess(self._filename())
         if found is None:
             known = ", ".join(SYNTAXES)
@@ -112,4 +114,4 @@ class PolicyForm(UploadForm):
             title = PurePath(self._filename()).stem
         elif not text.endswith("\n"):  # a box has no last line that could have been cut off
             text += "\n"
-        return {**kept, "text": text, "title": title}
+        return {**kept, SOURCE: self.source, TEXT: text, "title": title}

@@ -52,7 +52,7 @@ class PatternsField(forms.CharField):
     """Patterns in one line, the wire form as its value; script makes chips of it."""
 
     def __init__(self, *, placeholder: Words = "", **kwargs: Any) -> None:
-        attrs = {"data-chips": "", "spellcheck": "false", "autocomplete": "off"}
+        attrs = {"data-chips": "", "spellcheck": "false"}
         widget = forms.TextInput({**attrs, "class": "tp-mono", "placeholder": placeholder})
         super().__init__(**{"required": False, "strip": False, "widget": widget, **kwargs})
 

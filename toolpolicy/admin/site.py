@@ -21,6 +21,7 @@ from toolpolicy.admin.passwords import OwnPasswordView
 from toolpolicy.admin.reports.pages import ReportPages
 from toolpolicy.admin.sections import arrange, only_audits, pages_of
 from toolpolicy.admin.sign_in import SignInView
+from toolpolicy.admin.signed_out import telling
 from toolpolicy.admin.simulator import pages as simulator
 from toolpolicy.admin.visible import showing
 from toolpolicy.services import sign_ins
@@ -38,8 +39,8 @@ class ToolPolicyAdminSite(AdminSite):
     enable_nav_sidebar = True
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        """Write out what cannot be seen in any page."""
-        return cast("View", showing(super().admin_view(view, cacheable)))
+        """Write out what cannot be seen in any page, and say what becomes of a lost form."""
+        return cast("View", showing(telling(super().admin_view(view, cacheable))))
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Add the pages that are no model's."""

@@ -1,18 +1,22 @@
 """The forms of an import in two steps: what is uploaded or pasted, and the key it is held under."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Self
 
 from django import forms
 from django.conf import settings
+from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.faults import WireWidget
+from toolpolicy.admin.holding import held
 from toolpolicy.admin.words import Words, filled
 from toolpolicy.conf import conf
 
-FILE, TEXT = "file", "text"
+FILE, TEXT, SOURCE = "file", "text", "source"
+AGAIN: Final = "again"
+"""The button of step two that goes back."""
 
 
 class UploadForm(forms.Form):
@@ -61,6 +65,13 @@ class UploadForm(forms.Form):
     def source(self) -> str:
         """The field that the text came from."""
         return FILE if self.files.get(FILE) else TEXT
+
+    @classmethod
+    def again(cls, request: HttpRequest) -> Self:
+        """Return the form as it was sent; what was held too long is gone, and a file goes anew."""
+        confirm = ConfirmForm(request.POST)
+        sent = (held(request, confirm.cleaned_data["held"]) if confirm.is_valid() else None) or {}
+        return cls(initial=sent if sent.get(SOURCE) == TEXT else {**sent, TEXT: ""})
 
 
 class ConfirmForm(forms.Form):

@@ -5,7 +5,7 @@ from typing import Final
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from toolpolicy.admin.uploads import UploadForm
+from toolpolicy.admin.uploads import SOURCE, TEXT, UploadForm
 from toolpolicy.services.registry import ToolFormat
 
 FORMATS: Final = (
@@ -55,4 +55,4 @@ class ImportForm(UploadForm):
         """Return what is to be imported, as it is held until the person says yes."""
         values = self.cleaned_data
         place = {name: values[name] for name in ("format", "family", "name_prefix")}
-        return {**place, "list": values[self.source]}
+        return {**place, SOURCE: self.source, TEXT: values[self.source]}

@@ -13,7 +13,7 @@ from toolpolicy.admin.base import by, framed, told
 from toolpolicy.admin.faults import sentence
 from toolpolicy.admin.holding import drop, held, hold
 from toolpolicy.admin.registry.import_forms import ImportForm
-from toolpolicy.admin.uploads import ConfirmForm
+from toolpolicy.admin.uploads import AGAIN, ConfirmForm
 from toolpolicy.engine import strictjson
 from toolpolicy.engine.faults import Faults
 from toolpolicy.models import ToolFamily
@@ -33,6 +33,8 @@ def import_view(page: "ModelAdmin[Tool]") -> Callable[[HttpRequest], HttpRespons
     def view(request: HttpRequest) -> HttpResponse:
         if not (page.has_add_permission(request) and page.has_change_permission(request)):
             raise PermissionDenied
+        if AGAIN in request.POST:
+            return _show(page, request, form=ImportForm.again(request))
         if "held" in request.POST:
             return _import_held(request)
         if request.method != "POST":
@@ -83,7 +85,7 @@ def _run(request: HttpRequest, upload: Mapping[str, str], *, dry_run: bool) -> I
         **by(request),
         family=upload["family"],
         prefix=upload["name_prefix"] or None,
-        document=strictjson.loads(upload["list"].encode(), registry.import_limits()),
+        document=strictjson.loads(upload["text"].encode(), registry.import_limits()),
         form=ToolFormat(upload["format"]),
         dry_run=dry_run,
     )

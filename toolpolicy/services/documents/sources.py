@@ -83,3 +83,13 @@ def _refused(message: str, line: int) -> Faults:
 def guess(name: str) -> Syntax | None:
     """Return the syntax that a file's name says, None when it says none."""
     return next((syntax for end, syntax in SYNTAXES.items() if name.lower().endswith(end)), None)
+
+
+def guess_pasted(text: str) -> Syntax | None:
+    """Return the syntax of a text without a name, None where it may be more than one."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return Syntax.JSON if json.loads(text) else None
+    except (ValueError, RecursionError):
+        return None

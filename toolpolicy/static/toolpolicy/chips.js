@@ -38,14 +38,15 @@ export function enhance(field) {
   list.setAttribute("role", "list");
   const entry = document.createElement("input");
   entry.type = "text";
-  for (const name of ["id", "placeholder", "spellcheck", "autocomplete", "aria-describedby", "list"]) {
+  for (const name of ["id", "placeholder", "spellcheck", "aria-describedby", "list"]) {
     if (field.hasAttribute(name)) entry.setAttribute(name, field.getAttribute(name));
   }
+  entry.autocomplete = "off"; // not of the field: the browser would forget its value
   const last = document.createElement("li");
   last.append(entry);
   list.append(last);
   field.removeAttribute("id");
-  field.type = "hidden";
+  field.hidden = true;
   field.after(list);
 
   let patterns = [];

@@ -19,7 +19,7 @@ async function ask(part, name, value) {
   data.set(name, value);
   try {
     const answer = await fetch(form.action || location.href, { method: "POST", body: data, signal: running[part].signal });
-    return answer.ok ? await answer.text() : null;
+    return answer.ok && !answer.redirected ? await answer.text() : null;
   } catch {
     return null; // a newer question, or the server is gone: the old answer stays
   }
