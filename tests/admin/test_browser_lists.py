@@ -4,8 +4,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.admin.pages import address, decide
+from tests.factories import make_layer, make_rule
 from tests.registry.samples import imported, named
 from toolpolicy.models import Tool
+from toolpolicy.services import holds
+from toolpolicy.services.actors import Actor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,3 +69,39 @@ def test_a_page_of_a_tool_and_a_search_that_finds_nothing_have_no_fault(watched)
     ]
     faults = [fault for path in paths for fault in watched.faults(path)]
     assert not faults, "\n".join(faults)
+
+
+# How many words of a report's cells stand on more than one line; code may break anywhere.
+BROKEN_WORDS = """[...document.querySelectorAll(".tp-report tbody :is(td, th):not(.is-wide)")]
+  .flatMap(cell => [...cell.childNodes].flatMap(node => [node, ...node.childNodes]))
+  .filter(node => node.nodeType === Node.TEXT_NODE && node.parentElement.tagName !== "CODE")
+  .flatMap(node => [...node.data.matchAll(/\\S+/g)].map(word => {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return range.getClientRects().length;
+  })).filter(lines => lines > 1).length"""
+
+
+def test_the_words_of_a_report_of_changes_stay_whole(watched):
+    make_rule(make_layer("house rules"), match={"name": "read"})
+    hold = {"name": "case 7", "reason": "a claim", "filter": {}}
+    holds.place(actor=Actor.system("audit command"), values=hold)
+    page = watched.page
+    page.set_viewport_size({"width": 1400, "height": 900})
+    watched.open("/admin/reports/changes/?period=this_month")
+    assert page.locator(".tp-report tbody tr").count() >= 2
+    assert page.evaluate(BROKEN_WORDS) == 0
+
+
+@pytest.mark.parametrize("path", ["/admin/audit/", "/admin/audit/timeline/"])
+def test_a_box_to_tick_stands_in_line_with_its_button(watched, path):
+    page = watched.page
+    page.set_viewport_size({"width": 1400, "height": 900})
+    watched.open(path)
+    box, button = (
+        page.locator(f".tp-bar:has([type=checkbox]) > {one}").bounding_box()
+        for one in ("label:has([type=checkbox])", "button")
+    )
+    assert box["y"] + box["height"] == pytest.approx(button["y"] + button["height"], abs=2)
+    assert box["height"] == pytest.approx(button["height"], abs=4)

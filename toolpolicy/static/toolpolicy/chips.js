@@ -41,7 +41,7 @@ export function enhance(field) {
   for (const name of ["id", "placeholder", "spellcheck", "aria-describedby", "list"]) {
     if (field.hasAttribute(name)) entry.setAttribute(name, field.getAttribute(name));
   }
-  entry.autocomplete = "off"; // not of the field: the browser would forget its value
+  entry.autocomplete = "off"; // off in the field, Back would lose it
   const last = document.createElement("li");
   last.append(entry);
   list.append(last);
