@@ -252,3 +252,15 @@ def test_the_page_asks_the_same_number_of_queries_at_one_record_and_at_many(rita
     with CaptureQueriesContext(connection) as many:
         home(rita)
     assert len(many) == len(few)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_two_columns_have_one_heading(rita, language):
+    sealed_log(1)
+    taken = rita.post(reverse("admin:toolpolicy_audit_take"), {"form": "jsonl"})
+    assert b"".join(taken.streaming_content)
+    page = text_of(rita.get(reverse(HOME), headers={"accept-language": language}))
+    acts = page.partition("h-acts")[2]
+    headings = re.findall(r'<th scope="col">([^<]+)</th>', acts)
+    assert len(headings) == 4
+    assert len(set(headings)) == 4

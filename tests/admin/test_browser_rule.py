@@ -60,7 +60,8 @@ def test_a_rule_is_made_by_keyboard_alone(watched, layer):
     press("Enter")  # which is a button that removes it
     expect(page.locator(".tp-chips code")).to_have_text(["send_*"])
     expect(live).to_contain_text("tools named send_*")
-    expect(live).to_contain_text("Matches 1 tool, 0 decisions")
+    expect(live).to_contain_text("Matches 1 tool")
+    expect(live).to_contain_text("0 decisions in 7 days were about what it matches")
     expect(live).to_contain_text("only narrows")
     assert page.locator("#tp-pointers option").get_attribute("value") == "/path"
     page.locator("#id_when__0__key").focus()
@@ -172,7 +173,8 @@ def test_a_rule_is_made_without_script(browser, live_server, layer):
     page.fill("#id_when__0__value", "coder")
     page.get_by_role("button", name="Preview", exact=True).click()
     live = page.locator("#rule-live")
-    expect(live).to_contain_text("Matches 1 tool, 2 decisions in 7 days")
+    expect(live).to_contain_text("Matches 1 tool")
+    expect(live).to_contain_text("2 decisions in 7 days were about what it matches")
     expect(page.locator("#id_when__1__key")).to_be_visible()  # one more is always free
     page.get_by_role("button", name="JSON").click()
     page.fill("#id_json", '{"effect": "deny", "match": {"name": "send"}, "when": {"agent": "c*"}}')

@@ -10,6 +10,7 @@ from django.utils import timezone
 from tests.admin.pages import address, errors, text_of
 from tests.factories import SYSTEM, make_layer, make_rule
 from toolpolicy.models import ApiClient, Record
+from toolpolicy.models.choices import KeyScope
 from toolpolicy.services import clients
 from toolpolicy.services.first_question import python_lines
 
@@ -32,6 +33,12 @@ def test_the_key_is_shown_once_with_a_line_to_try_it(root):
     client = ApiClient.objects.get()
     assert clients.authenticate(key=shown[0]) == client
     assert client.owner_label == "root"
+
+
+def test_each_scope_is_shown_in_words_and_by_its_name(root):
+    page = text_of(root.get(address("apiclient", "add")))
+    for scope in KeyScope:
+        assert f'{scope.label} <code translate="no">{scope.value}</code>' in page
 
 
 def test_no_later_page_has_the_key_or_its_hash(root):

@@ -68,7 +68,7 @@ def test_an_ordered_layer_has_no_default_and_no_fail_safe_reading(root):
     [
         ({"scope": "config"}, "target", "always applies"),
         ({"name": ""}, "name", "required"),
-        ({"name": "taken"}, "name", "stands twice"),
+        ({"name": "taken"}, "name", "`taken` is the name of another layer already"),
         (
             {"valid_from": "2030-01-02T00:00", "valid_until": "2030-01-01T00:00"},
             "valid_until",
@@ -87,6 +87,27 @@ def test_a_fault_stands_on_its_field_and_what_was_typed_stays(root, changes, fie
     form = response.context["adminform"].form
     assert form["description"].value() == NEW["description"]
     assert form["target"].value() == sent["target"]
+
+
+@pytest.mark.parametrize("scope", ["agent", "channel", "session"])
+def test_a_layer_that_applies_to_no_call_is_saved_with_a_word_of_it(root, scope):
+    sent = {**NEW, "scope": scope, "target": ""}
+    told = text_of(root.post(address("layer", "add"), sent, follow=True))
+    layer = Layer.objects.get()
+    assert layer.target == []
+    assert "applies to no call yet" in told
+    page = root.get(change(layer))
+    told = text_of(root.post(change(layer), form_values(page, description="x"), follow=True))
+    assert "applies to no call yet" in told
+    page = root.get(change(layer))
+    told = text_of(root.post(change(layer), form_values(page, target="a*"), follow=True))
+    assert "applies to no call yet" not in told
+
+
+def test_a_layer_for_every_call_needs_no_target(root):
+    sent = {**NEW, "scope": "config", "target": ""}
+    told = text_of(root.post(address("layer", "add"), sent, follow=True))
+    assert "applies to no call yet" not in told
 
 
 def test_only_what_was_changed_is_sent(root):

@@ -135,3 +135,8 @@ def test_filters_stay_in_every_link_and_can_be_cleared(root, house, monkeypatch)
 def test_a_strange_place_in_the_list_is_the_front(root, house, key):
     decide("read_mail")
     assert "read_mail" in named(root.get(address("record"), {"before": key}))
+
+
+def test_a_change_of_several_layers_is_about_the_policy(root, baseline):
+    page = text_of(root.get(f"{address('record')}?kind=change"))
+    assert "the policy" in re.findall(r'<td class="field-about">(.*?)</td>', page)[0]

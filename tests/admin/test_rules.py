@@ -49,7 +49,8 @@ def test_a_preview_saves_nothing_and_says_what_saving_would_do(root):
     values["_preview"] = values.pop("_save")
     page = text_of(root.post(add(layer), {**values, "_part": "live"}))
     assert "<html" not in page
-    assert "Matches 1 tool, 3 decisions in 7 days" in page
+    assert "Matches 1 tool</h2>" in page
+    assert "3 decisions in 7 days were about what it matches, whichever rule decided." in page
     assert "only narrows" in page
     assert "agent1" in page
     assert not Rule.objects.exists()
@@ -146,7 +147,9 @@ def test_one_rule_that_may_not_be_deleted_keeps_all(baseline):
 
 def test_one_rule_is_deleted_through_the_service(root):
     rule = make_rule(make_layer())
-    assert root.post(address("rule", "delete", rule.pk), {"post": "yes"}).status_code == 302
+    done = root.post(address("rule", "delete", rule.pk), {"post": "yes"})
+    assert done["Location"] == address("layer", "change", rule.layer_id)
+    assert "was deleted" in text_of(root.get(done["Location"]))
     assert not Rule.objects.exists()
 
 

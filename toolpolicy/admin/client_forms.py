@@ -1,8 +1,9 @@
 """The form of a new API key."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -19,7 +20,7 @@ class ClientForm(ServiceForm):
 
     scopes = forms.MultipleChoiceField(
         choices=KeyScope.choices,
-        widget=forms.CheckboxSelectMultiple,
+        widget=forms.CheckboxSelectMultiple({"class": "is-columns is-wide"}),
         initial=[KeyScope.DECIDE],
         label=_("It may"),
     )
@@ -44,6 +45,11 @@ class ClientForm(ServiceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "scopes" in self.fields:
+            # With the name by which errors and the API call it.
+            words = '<span>{} <code translate="no">{}</code></span>'
+            choices = [(one.value, format_html(words, one.label, one.value)) for one in KeyScope]
+            cast("forms.MultipleChoiceField", self.fields["scopes"]).choices = choices
         if "expires_at" in self.fields:
             days = conf().default_key_days
             said = ngettext("Empty: in %(days)s day.", "Empty: in %(days)s days.", days)

@@ -39,8 +39,8 @@ class LayerForm(VersionedForm):
         label=_("Which ones"),
         help_text=_(
             "One pattern a line, for example <code>support-*</code>. <code>*</code> stands "
-            "for any run of characters, <code>?</code> for one. Empty for every call; for the "
-            "others an empty list applies to none."
+            "for any run of characters, <code>?</code> for one. A layer for every call has none; "
+            "any other layer needs one, or it applies to no call."
         ),
     )
     combining = forms.ChoiceField(

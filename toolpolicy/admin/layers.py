@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -27,7 +27,7 @@ from toolpolicy.admin.layer_forms import LayerForm
 from toolpolicy.admin.layer_words import kind_of, otherwise_of, reach_of
 from toolpolicy.admin.words import filled
 from toolpolicy.models import Layer
-from toolpolicy.models.choices import Combining
+from toolpolicy.models.choices import Combining, Scope
 from toolpolicy.services import policies
 from toolpolicy.services.baseline import BASELINE_NAMES
 
@@ -36,6 +36,9 @@ REACH = ("scope", "target")
 STRICT_ONLY = ("default", "fail_safe")
 SWITCHES = ("enabled", "observe")
 TIMES = ("valid_from", "valid_until")
+APPLIES_TO_NONE = _(
+    "The layer applies to no call yet: say under “Which ones” whose calls it is about."
+)
 READ = ((None, {"fields": ("reach", "kind", "otherwise", "waives", "span", "version_seen")}),)
 
 
@@ -210,11 +213,13 @@ class LayerPage(ServicePage):
                 **by(request), layer=obj.pk, version=form.seen(), values=form.changed_values()
             )
             obj.refresh_from_db()
-            return
-        saved = policies.create_layer(**by(request), values=form.new_values())
-        if saved.layer is not None:
-            obj.pk = saved.layer.pk
-            obj.refresh_from_db()
+        else:
+            saved = policies.create_layer(**by(request), values=form.new_values())
+            if saved.layer is not None:
+                obj.pk = saved.layer.pk
+                obj.refresh_from_db()
+        if obj.scope != Scope.CONFIG and not obj.target:
+            messages.warning(request, APPLIES_TO_NONE)
 
     def delete_model(self, request: HttpRequest, obj: Layer) -> None:
         policies.delete_layer(

@@ -26,7 +26,7 @@ from toolpolicy.admin.rule_layout import laid_out
 from toolpolicy.admin.rule_members import SINGLE
 from toolpolicy.admin.rule_prefill import prefill
 from toolpolicy.admin.rule_preview import shown
-from toolpolicy.admin.words import filled
+from toolpolicy.admin.rule_words import observes, state_of, words_of
 from toolpolicy.models import Layer, Rule
 from toolpolicy.services import policies, preview, seen, wording
 from toolpolicy.services.errors import InvalidInput
@@ -36,6 +36,7 @@ PARTS = {
     "live": "admin/toolpolicy/rule/live.html",
     "body": "admin/toolpolicy/rule/body.html",
 }
+_LEFT = "toolpolicy_layer_left"
 READ = (
     (None, {"fields": ("effect_shown", "reason", "asks", "matches", "carves_out", "context")}),
     (None, {"fields": ("standing", "meant_for", "answered_by")}),
@@ -211,6 +212,7 @@ class RulePage(ServicePage):
     def delete_model(self, request: HttpRequest, obj: Rule) -> None:
         version = seen_version(request, obj.layer.version)
         policies.delete_rule(**by(request), rule=obj.pk, version=version)
+        vars(request)[_LEFT] = obj.layer_id
 
     @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Rule]) -> None:
@@ -222,6 +224,12 @@ class RulePage(ServicePage):
     def response_add(self, request: HttpRequest, obj: Rule, *args: Any) -> HttpResponse:
         """Go back to the layer, unless more is to be done here."""
         return self._to_layer(request, obj) or super().response_add(request, obj, *args)
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        """Go back to the layer that it was deleted from."""
+        super().response_delete(request, obj_display, obj_id)  # says that it is gone
+        layer = vars(request)[_LEFT]
+        return HttpResponseRedirect(reverse("admin:toolpolicy_layer_change", args=(layer,)))
 
     def response_change(self, request: HttpRequest, obj: Rule) -> HttpResponse:
         """Go back to the layer, unless more is to be done here."""
@@ -260,36 +268,3 @@ def asked_layer(request: HttpRequest) -> Layer | None:
     """Return the layer that a new rule is for, as the address says."""
     key = request.GET.get("layer", "")
     return Layer.objects.filter(pk=int(key)).first() if key.isascii() and key.isdigit() else None
-
-
-def observes(rule: Rule) -> bool:
-    """Tell whether the rule enforces nothing, by itself or because its layer does not."""
-    return rule.observe or rule.layer.observe
-
-
-def words_of(rule: Rule) -> SafeString:
-    """Return a rule's sentence after its effect, and its reason."""
-    said = wording.sentence_of(rule)
-    words = marks.said(said.parts) if said else marks.unreadable()
-    reason = format_html('<br><span class="tp-sub">“{}”</span>', rule.reason) if rule.reason else ""
-    return format_html('<span class="tp-say">{}</span>{}', words, reason)
-
-
-def state_of(rule: Rule) -> SafeString:
-    """Return tags for what keeps a rule from simply applying."""
-    return marks.row(
-        (
-            marks.tag(gettext("switched off"), shape="skip", tone="hide")
-            if not rule.enabled
-            else "",
-            marks.tag(gettext("layer is off"), shape="skip", tone="hide")
-            if not rule.layer.enabled
-            else "",
-            marks.tag(
-                filled(gettext("until %(when)s"), when=marks.moment(rule.expires_at)),
-                shape="clock",
-            )
-            if rule.expires_at
-            else "",
-        )
-    )

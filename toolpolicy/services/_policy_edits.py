@@ -147,6 +147,9 @@ def sent_faults(faults: Iterable[Fault], layer: int, rule: tuple[int, str] | Non
 
 
 def _sent_fault(fault: Fault, places: list[str], identity: str) -> Fault:
+    if fault.code == "duplicate" and identity == "/name":
+        said = fault.message.replace("stands twice", "is the name of another layer already")
+        fault = replace(fault, message=said)
     for place in places:
         if fault.pointer == place or fault.pointer.startswith(f"{place}/"):
             pointer = fault.pointer.removeprefix(place)

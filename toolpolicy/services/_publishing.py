@@ -42,8 +42,8 @@ class Change:
 
     @property
     def label(self) -> str:
-        """What the change is about, for lists of records."""
-        return f"{self.layer} / {self.rule}" if self.rule else self.layer
+        """What the change is about, for lists of records; no layer: several, or their order."""
+        return f"{self.layer} / {self.rule}" if self.rule else self.layer or "the policy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
