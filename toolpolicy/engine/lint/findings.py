@@ -67,7 +67,8 @@ _REMEDIES: Final = {
     " so on its page.",
     FindingCode.GROUP_EMPTY: "Correct the name of the group, or put tools into it.",
     FindingCode.SHADOWED: "Delete the rule, or narrow the one that comes before it.",
-    FindingCode.REDUNDANT: "Delete the rule: no answer about a registered tool changes.",
+    FindingCode.REDUNDANT: "Delete the rule, which changes no answer, or narrow the one that"
+    " covers it.",
     FindingCode.CONTRADICTORY: "Delete one of the two, or say by `when` which holds where.",
     FindingCode.ALLOW_UNDER_ALLOW: "Delete the rule, or make the layer refuse by default.",
     FindingCode.ALWAYS_OVERRULED: "Move the rule behind the later one, or delete it.",
