@@ -3,11 +3,13 @@
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from django.test import TransactionTestCase
+from django.utils import translation
 
 from tests.reset import _transactional_tests_reset_the_database  # noqa: F401  (a fixture for all)
 
@@ -21,6 +23,13 @@ OPTIONAL_TOOLS = ("hypothesis", "playwright", "schemathesis")
 MISSING_TOOLS = [tool for tool in OPTIONAL_TOOLS if find_spec(tool) is None]
 UNUSABLE = [*MISSING_TOOLS, *(["tests.strategies"] if "hypothesis" in MISSING_TOOLS else [])]
 DATABASE_FIXTURES = {"db", "transactional_db", "admin_client", "admin_user", "live_server"}
+
+
+@pytest.fixture(autouse=True)
+def _no_test_leaves_its_language_behind() -> Iterator[None]:
+    """Forget the language of the last request, which a thread keeps until its next one."""
+    yield
+    translation.deactivate()
 
 
 def law_cases() -> int:
