@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 from django.utils import timezone
 
-from tests.audit.logs import first_said, tampering, verdict
+from tests.audit.logs import first_said, tampering, triggers_lifted, verdict
 from tests.audit.test_audit_command import audit
 from tests.retention.worlds import TESTS, hold, seal, standing, told, write
 from toolpolicy.audit.headers import moment
@@ -182,7 +182,8 @@ def test_what_a_hold_covers_stays_until_it_is_lifted():
 def test_a_hold_that_cannot_be_read_stops_all_deleting():
     write(age=500)
     placed = hold(agent="coder")
-    type(placed).objects.filter(pk=placed.pk).update(filter={"planet": "mars"})
+    with triggers_lifted():
+        type(placed).objects.filter(pk=placed.pk).update(filter={"planet": "mars"})
     with pytest.raises(Refused, match="the filter of the hold `case 7` cannot be read"):
         prune()
     assert RecordBody.objects.filter(record__kind="decision").exists()
@@ -234,6 +235,7 @@ def test_the_command_says_what_it_did_and_would_do():
 def test_the_command_says_in_words_why_it_deletes_nothing():
     write(age=500)
     placed = hold()
-    type(placed).objects.filter(pk=placed.pk).update(filter=[])
+    with triggers_lifted():
+        type(placed).objects.filter(pk=placed.pk).update(filter=[])
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("audit", "prune")

@@ -19,12 +19,7 @@ from toolpolicy.models.choices import RecordKind
 
 ALL_GONE: Final = "records speak of seals, and no block and no key of the log is there"
 # Kinds of records that are written only where something is sealed.
-_OF_SEALS: Final = (
-    RecordKind.CHECKPOINT,
-    RecordKind.ROTATION,
-    RecordKind.PRUNE,
-    RecordKind.REPAIR,
-)
+_OF_SEALS: Final = (RecordKind.CHECKPOINT, RecordKind.ROTATION, RecordKind.REPAIR)
 _ADVICE: Final = "; `manage.py audit verify` says what happened"
 
 
