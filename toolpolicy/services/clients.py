@@ -18,7 +18,7 @@ from toolpolicy.engine.faults import join, shown
 from toolpolicy.engine.reading import Reader, time_text
 from toolpolicy.engine.subjects import context_faults
 from toolpolicy.models import ApiClient
-from toolpolicy.models.choices import KeyScope, RecordKind
+from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope, RecordKind
 from toolpolicy.services._keys import Key, new_key, read_key
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
 from toolpolicy.services.errors import InvalidInput, KeyRefused, NotFound, Refused, model_faults
@@ -28,6 +28,14 @@ MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
 _GRAIN: Final = timedelta(minutes=1)
 _SALT: Final = "toolpolicy.services.clients"
 _NO_HASH: Final = "0" * 64
+_NOT_YOURS: Final = "you can give only scopes for what you may do yourself"
+
+
+def givable(actor: Actor) -> frozenset[KeyScope]:
+    """Return the scopes that an actor can give: a key its own, a person what they may do."""
+    if actor.client is not None:
+        return frozenset(scope for scope in KeyScope if scope in actor.client.scopes)
+    return frozenset(scope for scope, needed in SCOPE_NEEDS.items() if all(map(actor.may, needed)))
 
 
 @transaction.atomic
@@ -44,8 +52,8 @@ def create(
     `values` has `name`, `scopes` (without them: decide), `pinned_context` and `expires_at` (null:
     never; left out: the deployment's default). The owner is the actor unless another one is named.
     Of a secret `seed` the key can be made anew, see `made_of`.
-    Raise InvalidInput, and Refused (`scope_not_held`, `pinned_context`) when a key would make one
-    that may do more than itself.
+    Raise InvalidInput, and Refused (`scope_not_held`, `pinned_context`) when the key could do more
+    than who makes it.
     """
     now = timezone.now()
     read = _read(values, now)
@@ -167,15 +175,15 @@ def _read_end(reader: Reader, members: Mapping[str, Any], now: datetime) -> date
 
 
 def _refuse_more_than_own(actor: Actor, read: Mapping[str, Any]) -> None:
-    """Raise Refused when an API key would make a key that may do more than itself."""
+    """Raise Refused when somebody would make a key that may do more than themselves."""
+    may_give = givable(actor)
+    more = [f"`{scope}`" for scope in read["scopes"] if scope not in may_give]
+    if more:
+        who = "a key can give only scopes that it holds" if actor.client else _NOT_YOURS
+        raise Refused("scope_not_held", f"{who}, not {', '.join(more)}", at="/scopes")
     own = actor.client
     if own is None:
         return
-    more = sorted(set(read["scopes"]) - set(own.scopes))
-    if more:
-        raise Refused(
-            "scope_not_held", f"a key can give only scopes that it holds, not `{more[0]}`"
-        )
     loose = {k: v for k, v in own.pinned_context.items() if read["pinned_context"].get(k) != v}
     if loose:
         name = shown(min(loose))
