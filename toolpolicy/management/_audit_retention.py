@@ -89,6 +89,8 @@ def erasure_lines(found: Erasure, *, bodies: bool) -> Iterator[str]:
     if bodies:
         done = "would delete" if found.dry_run else "deleted"
         yield f"{done} {quantity(deleted.texts, 'text')}"
+    if found.seen:
+        yield f"{verb} {quantity(found.seen, 'context value')} that authors were offered"
     if deleted.held:
         yield f"{quantity(deleted.held, 'record')} kept by legal holds"
     if found.standing:

@@ -16,7 +16,7 @@ from toolpolicy.audit.headers import AT, moment
 from toolpolicy.conf import LEAST_RETENTION_DAYS, conf
 from toolpolicy.models import MaskedValue, Record, RecordBody
 from toolpolicy.models.choices import RecordKind
-from toolpolicy.services import clock, sealing
+from toolpolicy.services import clock, masking, sealing, seen
 from toolpolicy.services._deletion import (
     BATCH,
     KEPT,
@@ -95,6 +95,9 @@ def prune_slowly(*, actor: Actor, now: datetime) -> Iterator[Deleted]:
         deleted = _pruned(kept, actor, before) if kept else Deleted()
         deleted.held += len(rows) - len(kept)
         yield deleted
+    # What callers sent is kept beside the records as well, and no longer than with them.
+    seen.erase_before(min(before[RecordKind.DECISION], before[RecordKind.LISTING]))
+    seen.erase_hidden(masking.load(masking.live_digest()).shows)
 
 
 def _pruned(rows: Sequence[Row], actor: Actor, before: CutOffs) -> Deleted:
