@@ -7,7 +7,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tests.admin.pages import address, errors, text_of
+from tests.admin.pages import address, errors, signed_in, staff, text_of
 from tests.factories import SYSTEM, make_layer, make_rule
 from toolpolicy.models import ApiClient, Record
 from toolpolicy.models.choices import KeyScope
@@ -138,6 +138,27 @@ def test_a_fault_stands_on_its_field_and_makes_no_key(root, changes, field, word
     assert list(errors(response)) == [field]
     assert words in errors(response)[field][0]
     assert not ApiClient.objects.exists()
+
+
+def test_an_operator_is_offered_and_gives_only_what_operators_may_do():
+    operator = signed_in(staff("olga", groups=("operator",)))
+    field = operator.get(address("apiclient", "add")).context["adminform"].form.fields["scopes"]
+    offered = {value for value, _ in field.choices}
+    assert offered == {"decide", "registry:write", "clients:write", "freezes:write"}
+    assert field.help_text == "A key can be given only what you may do yourself."
+    refused = operator.post(
+        address("apiclient", "add"), {**NEW, "scopes": ["decide", "audit:read"]}
+    )
+    assert list(errors(refused)) == ["scopes"]
+    assert not ApiClient.objects.exists()
+    operator.post(address("apiclient", "add"), {**NEW, "scopes": sorted(offered)})
+    assert ApiClient.objects.get().scopes == sorted(offered)
+
+
+def test_a_superuser_is_offered_every_scope(root):
+    field = root.get(address("apiclient", "add")).context["adminform"].form.fields["scopes"]
+    assert [value for value, _ in field.choices] == KeyScope.values
+    assert field.help_text == ""
 
 
 def test_a_key_cannot_be_edited(root):

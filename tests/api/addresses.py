@@ -41,6 +41,7 @@ class Asked:
     method: str
     path: str
     scope: str
+    within_context: bool
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -60,7 +61,9 @@ def addresses() -> list[Address]:
 def asked() -> list[Asked]:
     """Return every method of every address that needs a key."""
     return [
-        Asked(method, address.path, str(scope))
+        Asked(
+            method, address.path, str(scope), getattr(address.view, method.lower()).within_context
+        )
         for address in addresses()
         for method, scope in address.scopes.items()
     ]

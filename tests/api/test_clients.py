@@ -30,7 +30,8 @@ def test_a_secret_is_shown_once_and_stored_nowhere(api):
     assert secret not in str(row)
 
 
-def test_a_key_ends_by_default_and_never_only_where_that_was_said(api):
+def test_a_key_ends_by_default_and_never_only_where_that_was_said(key_with):
+    api = key_with("clients:write", "decide", expires_at=None)
     made = api.post("clients/", {"name": "bot"}).json()
     left = datetime.fromisoformat(made["expires_at"]) - timezone.now()
     assert timedelta(days=89) < left < timedelta(days=90)
@@ -74,6 +75,35 @@ def test_a_key_gives_no_more_than_it_has(key_with):
     assert (more.status_code, more.json()["code"]) == (403, "refused")
     loose = maker.post("clients/", {"name": "n"})
     assert (loose.status_code, loose.json()["code"]) == (403, "pinned_context")
+
+
+def test_a_key_that_ends_makes_none_that_ends_later(key_with):
+    end = timezone.now() + timedelta(minutes=5)
+    maker = key_with("clients:write", "decide", expires_at=end)
+    for later in (None, (end + timedelta(seconds=1)).isoformat()):
+        refused = maker.post("clients/", {"name": "n", "expires_at": later})
+        assert (refused.status_code, refused.json()["code"]) == (403, "refused")
+        assert refused.json()["errors"][0]["pointer"] == "/expires_at"
+    assert ApiClient.objects.count() == 1
+    child = maker.post("clients/", {"name": "n"}).json()
+    sooner = (end - timedelta(minutes=1)).isoformat()
+    grandchild = Api(maker.key).post("clients/", {"name": "m", "expires_at": sooner})
+    assert datetime.fromisoformat(child["expires_at"]) == end
+    assert grandchild.status_code == 201
+
+
+def test_a_bound_key_revokes_only_keys_that_are_bound_to_the_same(key_with):
+    maker = key_with("clients:write", "decide", pinned_context={"agent": "a"})
+    for other in ({}, {"agent": "b"}, {"user": "a"}):
+        client = key_with("decide", pinned_context=other).client
+        refused = maker.post(f"clients/{client.pk}/revoke/")
+        assert (refused.status_code, refused.json()["code"]) == (403, "pinned_context")
+    assert not ApiClient.objects.filter(revoked_at__isnull=False).exists()
+    for same in ({"agent": "a"}, {"agent": "a", "channel": "c"}):
+        client = key_with("decide", pinned_context=same).client
+        assert maker.post(f"clients/{client.pk}/revoke/").status_code == 200
+    assert maker.post(f"clients/{maker.client.pk}/revoke/").status_code == 200
+    assert maker.post("decisions/", QUESTION).json()["code"] == "key_revoked"
 
 
 def test_a_revoked_key_ends_at_once_and_for_good(api):

@@ -76,3 +76,14 @@ def test_a_key_bound_to_a_context_stops_its_own_agent_and_nothing_else(api, key_
     assert bound.post(f"freezes/{others['pk']}/lift/").status_code == 403
     assert bound.post(f"freezes/{own.json()['pk']}/lift/").status_code == 200
     assert Freeze.objects.filter(lifted_at__isnull=True).count() == 1
+
+
+def test_a_bound_key_sees_the_freezes_of_its_own_context(api, key_with):
+    for kind, value in (("agent", "research"), ("agent", "coder"), ("tool", "research")):
+        api.post("freezes/", {"kind": kind, "value": value, "reason": "a loop"})
+    bound = key_with("freezes:write", pinned_context={"agent": "research"})
+    found = bound.get("freezes/").json()["results"]
+    assert [(one["kind"], one["value"]) for one in found] == [("agent", "research")]
+    nobody = key_with("freezes:write", pinned_context={"user": "u"})
+    assert nobody.get("freezes/").json()["results"] == []
+    assert len(api.get("freezes/").json()["results"]) == 3

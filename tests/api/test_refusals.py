@@ -3,11 +3,14 @@
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
+from tests.api.addresses import addresses
+from toolpolicy.api.pages import ListView
 from toolpolicy.models import Record, RefusalCount
 from toolpolicy.services import refusals
 from toolpolicy.services.actors import Origin
@@ -181,3 +184,24 @@ def test_a_refusal_that_cannot_be_recorded_is_an_error(api, stranger, monkeypatc
     assert (response.status_code, problem["code"]) == (503, "audit_unavailable")
     assert problem["outcome"] == "deny"
     assert "disk full" not in response.content.decode()
+
+
+def test_a_record_of_a_refusal_quotes_no_value_of_a_parameter(api):
+    lists = [one for one in addresses() if issubclass(one.view, ListView)]
+    for one in lists:
+        view: Any = one.view
+        names = {*view.filterset_class.base_filters, "cursor", "page_size"}
+        for name in names:
+            for secret in ("hunter2", "`hunter2`hunter2"):
+                api.get(f"{one.path}?{name}={secret}")
+    told = refused()
+    assert len(told) > 2 * len(lists)
+    assert "hunter2" not in str([(body, vars(record)) for record, body in told])
+
+
+def test_a_wrong_word_in_a_parameter_is_told_with_those_that_are_known(api):
+    problem = api.get("layers/?scope=sesion&enabled=yes").json()
+    assert {fault["parameter"]: fault["message"] for fault in problem["errors"]} == {
+        "scope": "`sesion` is not a known word; did you mean `session`",
+        "enabled": "`yes` is not a known word; known are false, true",
+    }

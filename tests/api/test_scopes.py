@@ -2,10 +2,13 @@
 
 import pytest
 
-from tests.api.addresses import addresses, asked
+from tests.api.addresses import ARGUMENTS, addresses, asked
 from tests.api.conftest import EVERY_SCOPE
 from toolpolicy.models import Record
 from toolpolicy.models.choices import KeyScope
+
+UID = ARGUMENTS["uid"]
+ABOUT_EVERYBODY = "a key bound to a context neither reads nor changes what is about everybody"
 
 
 @pytest.mark.parametrize("scope", EVERY_SCOPE)
@@ -28,6 +31,27 @@ def test_all_the_other_scopes_together_do_not_open_an_address(key_with, scope):
     api = key_with(*(other for other in EVERY_SCOPE if other != scope))
     closed = [one for one in asked() if one.scope == scope]
     assert {api.send(one.method, one.path, b"{}").status_code for one in closed} == {403}
+
+
+# Everything else tells or changes what is about everybody.
+WITHIN_A_CONTEXT = {
+    *("POST decisions/", "POST decisions/batch/", "POST catalog/", "POST explain/"),
+    *("GET records/", f"GET records/{UID}/", f"POST records/{UID}/payload/"),
+    *("GET freezes/", "POST freezes/", "POST freezes/1/lift/"),
+    *("POST clients/", "POST clients/1/revoke/"),
+    # The same everywhere, and about nobody.
+    *("GET policy/schema/", "GET audit/verifier/"),
+}
+
+
+def test_a_key_bound_to_a_context_reaches_only_what_keeps_within_it(key_with):
+    bound = key_with(*EVERY_SCOPE, pinned_context={"agent": "a"})
+    for one in asked():
+        answer = bound.send(one.method, one.path, b"{}")
+        # Refused for what it is, or, where the address is open, at most for what stands in it.
+        refused = answer.status_code == 403 and answer.json()["detail"] == ABOUT_EVERYBODY
+        assert (str(one), refused) == (str(one), str(one) not in WITHIN_A_CONTEXT)
+    assert {str(one) for one in asked() if one.within_context} == WITHIN_A_CONTEXT
 
 
 def test_every_scope_opens_something():

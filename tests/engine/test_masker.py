@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.engine.test_argument_places import entry
-from toolpolicy.engine.masker import EVERYWHERE, Masker
+from toolpolicy.engine.masker import EVERYWHERE, Masker, shown_context
 from toolpolicy.engine.questions import parse_list_question, parse_question
 from toolpolicy.engine.registry import Registry
 
@@ -131,8 +131,50 @@ def test_a_long_text_that_is_masked_is_masked_wherever_else_it_stands():
         *("asked/context/api_key", "context/api_key"),
         *("asked/arguments/list/0/note", "asked/arguments/pwd", "asked/arguments/token"),
         "asked/targets/0/arguments/0",
-        *("asked/context/hint", "context/hint"),
+        *("asked/context/hint", "context/hint", "asked/context/copy", "context/copy"),
     ]
+
+
+def test_a_secret_of_the_context_is_masked_wherever_else_it_stands():
+    secret = "k" * 9
+    sent = {"note": secret, "x": ["y"]}
+    schema = {"properties": {"where": {"default": secret}}}
+    found = masked(
+        {},
+        subject={"name": "read", "input_schema": schema},
+        arguments=sent,
+        context={"api_token": secret, "agent": secret, "short": "abc"},
+    )
+    assert set(found) == {
+        *("asked/context/api_token", "context/api_token", "asked/arguments/note"),
+        "asked/subject/input_schema/properties/where/default",
+    }
+
+
+def test_a_secret_of_a_schema_is_masked_in_the_arguments_too():
+    schema = {"properties": {"password": {"default": "correct horse"}}}
+    found = masked({}, subject={"name": "r", "input_schema": schema}, arguments=["correct horse"])
+    assert set(found) == {
+        *("asked/arguments/0", "asked/subject/input_schema/properties/password/default"),
+    }
+
+
+def test_a_listing_shows_no_secret_in_its_query_and_schemas_either():
+    secret = "k" * 9
+    question = parse_list_question(
+        {
+            "surface": "catalog",
+            "context": {"api_key": secret, "copy": secret, "team": "red"},
+            "query": secret,
+            "subjects": [{"name": "plain", "input_schema": {"description": secret}}],
+        }
+    )
+    spots = Masker({}).list_spots(question)
+    assert {"/".join(spot.path) for spot in spots} == {
+        *("asked/context/api_key", "context/api_key", "asked/context/copy", "context/copy"),
+        *("asked/query", "asked/subjects/0/input_schema/description"),
+    }
+    assert shown_context(question.context, spots) == {"team": "red"}
 
 
 def test_context_is_masked_by_the_keys_for_all_tools_but_for_what_records_are_found_by():
@@ -150,8 +192,9 @@ def test_a_submitted_schema_describes_secrets_and_may_hold_one():
     subject = {"name": "read", "input_schema": schema}
     found = masked({}, subject=subject, targets=[{"subject": subject}])
     assert found == {
-        "asked/subject/input_schema/api_key": EVERYWHERE,
-        "asked/targets/0/subject/input_schema/api_key": EVERYWHERE,
+        f"asked/{at}subject/input_schema/{place}": EVERYWHERE
+        for at in ("", "targets/0/")
+        for place in ("api_key", "properties/password/default")
     }
     assert masked({"all": {"mode": "full"}}, subject=subject) == {}
 
@@ -165,11 +208,12 @@ def test_a_listing_shows_no_secrets_of_context_and_schemas():
             "subjects": [{"name": "plain"}, subject],
         }
     )
-    assert ["/".join(spot.path) for spot in Masker({}).list_spots(question)] == [
+    spots = Masker({}).list_spots(question)
+    assert ["/".join(spot.path) for spot in spots] == [
         *("asked/context/api_key", "context/api_key"),
         "asked/subjects/1/input_schema/token",
     ]
-    assert Masker({}).shown_context(question.context) == {"agent": "a"}
+    assert shown_context(question.context, spots) == {"agent": "a"}
 
 
 def test_no_more_than_some_objects_are_looked_for_elsewhere():

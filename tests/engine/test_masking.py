@@ -70,12 +70,63 @@ def test_the_value_of_a_pair_that_names_a_secret_is_masked():
         {"key": "x", "header": "Set-Cookie", "value": "y"},
         {"name": "Accept", "value": "z"},
         {"name": 1, "value": "z"},
-        {"name": "Authorization", "values": "z"},
+        {"name": "Authorization", "allowed": "z"},
     ]
     assert found(mask({"keys": ["authorization", "cookie"]}), headers) == {
         "0/value": "key authorization",
         "1/value": "key cookie",
     }
+
+
+PAIRS: list[tuple[Any, list[str]]] = [
+    ({"Key": "DB_PASSWORD", "Value": "x"}, ["Value"]),
+    ({"Name": "DB_PASSWORD", "Value": {"S": "x"}, "Type": "String"}, ["Value"]),
+    ({"name": "Authorization", "values": ["x", "y"]}, ["values"]),
+    ({"id": "password", "value": "x", "content": "y"}, ["content", "value"]),
+    ({"parameter": "password", "VALUE": "x"}, ["VALUE"]),
+    ({"label": "Your password", "val": "x"}, ["val"]),
+    ({"name": "city", "value": "x"}, []),
+    ({"Name": 1, "Value": "x"}, []),
+    ({"names": "password", "value": "x"}, []),
+    ({"name": "password", "valueFrom": "vault"}, []),
+    ([["Authorization", "x"], ["Accept", "y"]], ["0/1"]),
+    ([["password", {"x": 1}]], ["0/1"]),
+    ([["password", "x", "y"]], []),
+    (["password", "x"], []),
+    ([[["a", 1], ["b", {"password": 1}]]], ["0/1/1/password"]),
+]
+
+
+@pytest.mark.parametrize(("document", "places"), PAIRS, ids=str)
+def test_a_name_and_its_value_are_known_in_the_forms_that_programs_write(document, places):
+    assert sorted(found(mask({"keys": ["authorization", "password"]}), document)) == places
+
+
+DESCRIBED: list[tuple[Any, list[str]]] = [
+    ({"properties": {"password": {"type": "string", "default": "x"}}}, ["default"]),
+    ({"properties": {"password": {"const": "x", "enum": ["y"], "examples": ["z"]}}},
+     ["const", "enum", "examples"]),
+    ({"properties": {"password": {"anyOf": [{"example": "x"}, {"type": "null"}]}}},
+     ["anyOf/0/example"]),
+    ({"properties": {"password": {"properties": {"old": {"default": "x"}}}}},
+     ["properties/old/default"]),
+    ({"properties": {"city": {"default": "x", "enum": ["y"]}}, "default": {}}, []),
+    ({"properties": {"password": {"type": "string", "minLength": 8}}}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "places"), DESCRIBED, ids=str)
+def test_a_schema_of_a_secret_can_hold_one_in_its_examples(schema, places):
+    spots = mask({"keys": ["password"]}).described(schema, ())
+    assert sorted("/".join(spot.path) for spot in spots) == [
+        f"properties/password/{place}" for place in places
+    ]
+
+
+def test_a_value_that_a_schema_holds_itself_is_masked_as_in_arguments():
+    schema = {"api_key": "x", "env": [{"Name": "api_key", "Value": "y"}], "list": [{"api_key": {}}]}
+    spots = mask({"keys": ["api_key"]}).described(schema, ("at",))
+    assert ["/".join(spot.path) for spot in spots] == ["at/api_key", "at/env/0/Value"]
 
 
 POINTED = [

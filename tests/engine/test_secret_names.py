@@ -26,11 +26,17 @@ MASKED = [
     *("api_key", "apiKey", "apikey", "APIKEY", "X-Api-Key", "api key", "x_api_key_id"),
     *("Authorization", "Proxy-Authorization", "authorization_header", "Set-Cookie", "cookie"),
     *("aws_secret_access_key", "AWS_ACCESS_KEY_ID", "privateKey", "client_secret", "clientsecret"),
+    *("pAsSwOrD", "user_pAsSwOrD", "p-a-s-s-w-o-r-d", "A_p_I_k_E_y", "sEcReT"),
+    *("PGPASSWORD", "userpassword", "MYSQL_ROOTPASSWORD", "userpwd", "csrftoken", "myapikey"),
+    *("SSHPASS", "SSH_PASS", "DB_PASS", "userPass", "SMTP_PASS_2", "dbpass"),
+    *("pass", "Pass", "PW", "p.w", "pin", "PIN"),
     *("credentials", "dbCredentials", "connectionString", "jwt", "passphrase", "cvv"),
 ]
 SHOWN = [
     *("tokenizer", "tokenize", "tokens", "secretary", "passwordless", "author", "authority"),
     *("key", "keyboard", "api", "access", "private", "name", "path", "accessible", "cookiecutter"),
+    *("pass_through", "boarding_pass", "passed", "compass", "bypass", "pass_count", "passenger"),
+    *("pin_board", "pinned", "ping", "spin", "pins", "shipping_pin", "pw_hash", "mpw", "OLDCWD"),
     *("max_tokens", "monkey", "api_version_key", "", "…", "路径"),
 ]
 

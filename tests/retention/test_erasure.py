@@ -10,8 +10,8 @@ from tests.audit.logs import verdict
 from tests.audit.test_audit_command import audit
 from tests.factories import make_layer
 from tests.retention.worlds import TESTS, hold, seal, standing, told, write
-from toolpolicy.models import Leaf, MaskedValue, Record
-from toolpolicy.services import erasure
+from toolpolicy.models import Leaf, MaskedValue, Record, SeenContext
+from toolpolicy.services import erasure, seen
 from toolpolicy.services.erasure import Person
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.payloads import ERASED, payload_of
@@ -187,3 +187,17 @@ def test_the_command_says_what_it_erased_and_what_still_stands():
 def test_the_command_refuses_in_words(words, said):
     with pytest.raises(CommandError, match=said):
         call_command("audit", "erase", "--reason", "r", *words)
+
+
+def test_authors_are_no_longer_offered_whom_an_erasure_names():
+    write(context={"user": "eve"}, masked=("a",))
+    for user in ("eve", "mal"):
+        SeenContext.objects.create(key="user", value=user)
+    assert erase(context={"user": "eve"}, dry_run=True).seen == 1
+    assert SeenContext.objects.count() == 2
+    assert "would erase 1 context value that authors were offered" in audit(
+        *("erase", "--context", "user=eve", "--reason", "asked", "--dry-run")
+    )
+    assert erase(context={"user": "eve"}).wire()["seen"] == 1
+    assert seen.values("user") == ["mal"]
+    assert erase(filters={"session": "s"}).seen == 0

@@ -1,6 +1,7 @@
 """Pruning: texts go when their time is over, and the log says which and stays good."""
 
 from dataclasses import replace
+from datetime import timedelta
 from unittest import mock
 
 import pytest
@@ -13,7 +14,7 @@ from tests.audit.test_audit_command import audit
 from tests.retention.worlds import TESTS, hold, seal, standing, told, write
 from toolpolicy.audit.headers import moment
 from toolpolicy.audit.signing import new_seed
-from toolpolicy.models import Leaf, MaskedValue, Record, RecordBody
+from toolpolicy.models import Leaf, MaskedValue, Record, RecordBody, SeenContext
 from toolpolicy.services import holds, retention
 from toolpolicy.services.errors import Refused
 
@@ -161,6 +162,18 @@ def test_a_log_that_cannot_be_sealed_is_not_pruned(settings):
     with pytest.raises(Refused, match=r"nothing was deleted: .* set that one"):
         next(retention.prune_slowly(actor=TESTS, now=timezone.now()))
     assert RecordBody.objects.count() == 1
+
+
+def test_what_callers_sent_goes_with_the_last_text_that_can_hold_it(settings):
+    settings.TOOLPOLICY = replace(settings.TOOLPOLICY, retention_by_kind=(("listing", 500),))
+    for age in (499, 501):
+        at = timezone.now() - timedelta(days=age)
+        SeenContext.objects.create(key="user", value=str(age), first_seen_at=at)
+    SeenContext.objects.create(key="db_password", value="kept before it was masked")
+    prune(dry_run=True)
+    assert SeenContext.objects.count() == 3
+    prune()
+    assert list(SeenContext.objects.values_list("key", "value")) == [("user", "499")]
 
 
 # --- holds ---------------------------------------------------------------------------------------

@@ -4,11 +4,14 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.utils import timezone
 
 from tests.factories import ORIGIN, SYSTEM, make_user
 from toolpolicy.models import ApiClient, Record
+from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope
 from toolpolicy.services import clients
 from toolpolicy.services._keys import new_key, read_key
 from toolpolicy.services.actors import Actor
@@ -120,6 +123,63 @@ def test_a_key_gives_only_scopes_that_it_holds():
     with pytest.raises(Refused, match="policy:write") as caught:
         create(actor, scopes=["decide", "policy:write"])
     assert caught.value.code == "scope_not_held"
+
+
+GROUP_GIVES = {
+    "operator": {"decide", "registry:write", "clients:write", "freezes:write"},
+    "author": {"decide", "explain", "policy:read", "records:read", "payloads:read"},
+    "publisher": {
+        *("decide", "explain", "policy:read", "records:read", "payloads:read", "audit:write"),
+    },
+    "approver": {"decide", "records:read", "payloads:read"},
+    "auditor": {"decide", "explain", "policy:read", "records:read", "payloads:read", "audit:read"},
+}
+
+
+@pytest.mark.parametrize("group", GROUP_GIVES)
+def test_a_person_gives_only_scopes_for_what_they_may_do(group):
+    actor = Actor.for_user(make_user("ada", groups=(group,)))
+    for scope in KeyScope.values:
+        if scope in GROUP_GIVES[group]:
+            assert create(actor, scopes=[scope])[0].scopes == [scope]
+            continue
+        with pytest.raises(Refused, match=f"not `{scope}`"):
+            create(actor, scopes=["decide", scope])
+    assert ApiClient.objects.count() == len(GROUP_GIVES[group])
+
+
+def test_authors_who_publish_too_can_give_away_the_policy():
+    ada = make_user("ada", groups=("author", "publisher"))
+    assert create(Actor.for_user(ada), scopes=["policy:write"])
+
+
+def test_a_refusal_names_every_scope_that_the_maker_lacks():
+    operator = Actor.for_user(make_user("olga", groups=("operator",)))
+    asked = ["decide", "audit:read", "policy:write"]
+    with pytest.raises(Refused, match="not `audit:read`, `policy:write`") as caught:
+        create(operator, scopes=asked)
+    assert [(fault.pointer, fault.code) for fault in caught.value.faults] == [
+        ("/scopes", "scope_not_held")
+    ]
+
+
+def test_superusers_and_commands_give_every_scope():
+    root = get_user_model().objects.create_superuser("root")
+    for actor in (Actor.for_user(root), SYSTEM):
+        assert create(actor, scopes=KeyScope.values)[0].scopes == sorted(KeyScope.values)
+
+
+def test_who_is_no_longer_active_gives_none():
+    ada = make_user("ada", groups=("operator",))
+    ada.is_active = False
+    assert clients.givable(Actor.for_user(ada)) == {KeyScope.DECIDE}
+
+
+def test_each_scope_says_what_it_needs_and_each_need_is_a_permission():
+    ours = Permission.objects.filter(content_type__app_label="toolpolicy")
+    assert set(SCOPE_NEEDS) == set(KeyScope)
+    needed = {name for names in SCOPE_NEEDS.values() for name in names}
+    assert needed <= set(ours.values_list("codename", flat=True))
 
 
 def test_a_key_that_is_bound_to_a_context_binds_the_keys_it_makes():

@@ -1,12 +1,14 @@
 """What callers sent as context is kept once, in bounds, and never a session's own."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
 from tests.live import SYSTEM, make_live, register
 from toolpolicy.engine.questions import parse_list_question, parse_question
 from toolpolicy.models import SeenContext
-from toolpolicy.services import decisions, seen
+from toolpolicy.services import decisions, masking, seen
 
 pytestmark = pytest.mark.django_db
 
@@ -113,3 +115,41 @@ def test_keys_are_offered_with_some_of_their_values_by_one_query(django_assert_n
     assert offered["agent"] == ["coder"]
     assert offered["session"] == offered["channel"] == []
     assert sorted(offered) == seen.keys()
+
+
+def test_what_is_still_sent_is_written_again_the_next_day(django_capture_on_commit_callbacks):
+    now = timezone.now()
+    with django_capture_on_commit_callbacks(execute=True):
+        seen.note([{"agent": "a"}], now)
+    SeenContext.objects.all().delete()  # by another process
+    with django_capture_on_commit_callbacks(execute=True):
+        seen.note([{"agent": "a"}], now)
+    assert stored() == set()
+    with django_capture_on_commit_callbacks(execute=True):
+        seen.note([{"agent": "a"}], now + timedelta(days=1))
+    assert stored() == {("agent", "a")}
+
+
+def test_an_erased_value_goes_and_its_namesakes_stay(django_capture_on_commit_callbacks):
+    contexts = [{"user": "anna", "team": "red"}, {"user": "bob", "owner": "anna"}]
+    with django_capture_on_commit_callbacks(execute=True):
+        seen.note(contexts, timezone.now())
+    assert seen.counted({"user": "anna", "team": "blue"}) == 1
+    assert seen.erase({}) == 0
+    with django_capture_on_commit_callbacks(execute=True):
+        assert seen.erase({"user": "anna", "team": "blue"}) == 1
+    assert stored() == {("user", "bob"), ("owner", "anna"), ("team", "red")}
+    with django_capture_on_commit_callbacks(execute=True):
+        seen.note([{"user": "anna"}], timezone.now())  # she asks again
+    assert ("user", "anna") in stored()
+
+
+def test_the_values_of_a_key_go_when_it_becomes_masked():
+    make_live([])
+    register("kit", {"name": "kit_get"})
+    ask(context={"agent": "coder", "licence": "LIC-1", "team": "red"})
+    version = masking.everywhere().version
+    masking.change(actor=SYSTEM, version=version, rules={"keys": ["licence", "agent"]})
+    assert stored() == {("agent", "coder"), ("team", "red")}  # by its agent a record is found
+    ask(context={"licence": "LIC-1"})
+    assert ("licence", "LIC-1") not in stored()

@@ -16,8 +16,12 @@ MEMBERS = ("name", "scopes", "pinned_context", "expires_at")
 
 
 class ClientForm(ServiceForm):
-    """A new key. `unending` is asked for: a key without an end is the exception."""
+    """A new key. `unending` is asked for: a key without an end is the exception.
 
+    `offered` are the scopes that the person can give.
+    """
+
+    offered: ClassVar[frozenset[KeyScope]] = frozenset(KeyScope)
     scopes = forms.MultipleChoiceField(
         choices=KeyScope.choices,
         widget=forms.CheckboxSelectMultiple({"class": "is-columns is-wide"}),
@@ -54,6 +58,10 @@ class ClientForm(ServiceForm):
             days = conf().default_key_days
             said = ngettext("Empty: in %(days)s day.", "Empty: in %(days)s days.", days)
             self.fields["expires_at"].help_text = said % {"days": days}
+        if "scopes" in self.fields and self.offered != frozenset(KeyScope):
+            scopes = cast("forms.MultipleChoiceField", self.fields["scopes"])
+            scopes.choices = [(one.value, one.label) for one in KeyScope if one in self.offered]
+            scopes.help_text = gettext("A key can be given only what you may do yourself.")
 
     def clean(self) -> dict[str, Any]:
         """Refuse an end for what never ends."""

@@ -65,6 +65,14 @@ class ClientPage(ServicePage):
         """Nothing of a key that exists can be changed."""
         return self.get_fields(request, obj) if obj else ()
 
+    def get_form(
+        self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """Offer the scopes that the person can give."""
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        form.offered = clients.givable(actor_of(request))
+        return form
+
     # --- columns ---------------------------------------------------------------------------------
 
     @admin.display(description=_("name"), ordering="name")

@@ -9,10 +9,11 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from toolpolicy.api.callers import recognised
+from toolpolicy.api.callers import caller_of, recognised
 from toolpolicy.api.problems import CHALLENGE, CHALLENGE_INVALID, problem
 from toolpolicy.models import ApiClient
 from toolpolicy.services import clients
+from toolpolicy.services.bounds import refuse_bound
 
 _BEARER: Final = re.compile(r"bearer +([\x21-\x7e]{1,200}) *", re.IGNORECASE)
 
@@ -32,13 +33,18 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HoldsScope(BasePermission):
-    """The key holds the scope that the method names (`operations`); one without is closed."""
+    """The key holds the scope that the method names, and its context does not bar it.
+
+    A method that declares neither (`operations`) is closed.
+    """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         method = getattr(view, str(request.method).lower(), None)
         if str(request.method) in view.allowed_methods:
             client: ApiClient | None = request.auth  # type: ignore[assignment]  # no Token here
             require(client, getattr(method, "scope", None))
+            if not getattr(method, "within_context", False):
+                refuse_bound(caller_of(request._request).actor)  # noqa: SLF001
         return True  # what is not offered is refused as a method: no scope would help
 
 

@@ -55,13 +55,15 @@ UNCHANGED: Final = {304: "It is still what `If-None-Match` names."}
 class Operation:
     """One method of one address.
 
-    `scope` is what a key needs; `media` are the media types of its answer; `problems` come on top
-    of ALWAYS.
+    `scope` is what a key needs. `within_context` says that a key bound to a context reaches nothing
+    here that is about others; all else is closed to such a key. `media` are the media types of its
+    answer; `problems` come on top of ALWAYS.
     """
 
     name: str
     tag: str
     scope: KeyScope
+    within_context: bool = False
     request: Any = None
     answer: Any = None
     status: int = 200
@@ -77,7 +79,7 @@ class Operation:
         decorated: Method = extend_schema(
             operation_id=self.name,
             summary=summary.rstrip("."),
-            description=f"{rest.strip()}\n\nNeeds the scope `{self.scope}`.".strip(),
+            description=f"{rest.strip()}\n\n{self._needed()}".strip(),
             tags=[self.tag],
             request=self.request,
             responses=self._responses(),
@@ -85,7 +87,12 @@ class Operation:
             examples=list(self.examples),
         )(method)
         vars(decorated)["scope"] = self.scope
+        vars(decorated)["within_context"] = self.within_context
         return decorated
+
+    def _needed(self) -> str:
+        bound = "" if self.within_context else ", and a key that is not bound to a context"
+        return f"Needs the scope `{self.scope}`{bound}."
 
     def _responses(self) -> dict[Any, Any]:
         with_body = WITH_BODY if self.request is not None else ()

@@ -29,6 +29,7 @@ MOST_COMPARED: Final = 20
 ASKED: Final = "asked"
 CONTEXT: Final = "context"
 ARGUMENTS: Final = "arguments"
+SCHEMA: Final = "input_schema"
 
 
 def default_document(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,14 +67,18 @@ class Masker:
             at = (ASKED, "targets", str(number))
             found += self._arguments(at, target, own, (target,), registry)
         found += self._context(question.context)
-        return self._with_copies(found, question)
+        return self._with_copies(found, _roots(question), question)
 
     def list_spots(self, question: ListQuestion) -> list[Spot]:
         """Return what the record of a listing does not show."""
         found = self._context(question.context)
         for number, subject in enumerate(question.subjects or ()):
             found += self._schema((ASKED, "subjects", str(number)), subject)
-        return found
+        roots: dict[Path, Any] = {
+            (ASKED, "subjects", str(number), SCHEMA): subject.input_schema
+            for number, subject in enumerate(question.subjects or ())
+        }
+        return self._with_copies(found, {**roots, (ASKED, "query"): question.query}, question)
 
     def shows(self, key: str) -> bool:
         """Tell whether the value of a context key may stand in a record."""
@@ -82,10 +87,6 @@ class Masker:
             or self.everywhere.mode is Keeping.FULL
             or not self.everywhere.key(key)
         )
-
-    def shown_context(self, context: Mapping[str, str]) -> dict[str, str]:
-        """Return the part of a context that may stand in a record."""
-        return {key: value for key, value in context.items() if self.shows(key)}
 
     # --- arguments -------------------------------------------------------------------------------
 
@@ -159,27 +160,48 @@ class Masker:
         schema = subject.input_schema
         if schema is None or self.everywhere.mode is Keeping.FULL:
             return []
-        root = (*at, "input_schema")
-        return settled(self.everywhere.keyed(schema, root, plain_only=True), root)
+        root = (*at, SCHEMA)
+        return settled(self.everywhere.described(schema, root), root)
 
-    def _with_copies(self, found: list[Spot], question: Question) -> list[Spot]:
-        """Add the other places at which a masked value stands too."""
-        sent: list[tuple[Path, Any]] = [((ASKED, ARGUMENTS), question.tool.arguments)]
-        for number, target in enumerate(question.targets):
-            sent.append(((ASKED, "targets", str(number), ARGUMENTS), target.arguments))
-        roots = {path: args for path, args in sent if args is not ABSENT}
-        copied = _Copied((_value_at(spot, roots), spot) for spot in found)
+    def _with_copies(
+        self, found: list[Spot], roots: Mapping[Path, Any], question: Question | ListQuestion
+    ) -> list[Spot]:
+        """Add the other places, below `roots` and in the context, where a masked value stands."""
+        held_at = dict(roots)
+        held_at.update(((CONTEXT, key), value) for key, value in question.context.items())
+        copied = _Copied((_value_at(spot, held_at), spot) for spot in found)
         if not copied.any:
             return found
         out = [spot for spot in found if not any(_under(spot.path, root) for root in roots)]
-        for root, args in roots.items():
+        for root, held_there in roots.items():
             own = [spot for spot in found if _under(spot.path, root)]
-            out += settled([*own, *copied.places(args, root)], root)
+            out += settled([*own, *copied.places(held_there, root)], root)
         for key, value in question.context.items():
             if key not in NEVER_MASKED and self.shows(key):
                 for path in ((ASKED, CONTEXT, key), (CONTEXT, key)):
                     out += copied.places(value, path)
         return out
+
+
+def shown_context(context: Mapping[str, str], spots: Iterable[Spot]) -> dict[str, str]:
+    """Return the part of a context that stands in the record of a question with these spots."""
+    hidden = {spot.path[1] for spot in spots if spot.path[0] == CONTEXT}
+    return {key: value for key, value in context.items() if key not in hidden}
+
+
+def _roots(question: Question) -> dict[Path, Any]:
+    """Return the documents of a question, arguments and schemas, each with its place."""
+    found: dict[Path, Any] = {}
+    places: list[tuple[Path, Asked]] = [((ASKED,), question.tool)]
+    places += [
+        ((ASKED, "targets", str(number)), target) for number, target in enumerate(question.targets)
+    ]
+    for at, asked in places:
+        if asked.arguments is not ABSENT:
+            found[(*at, ARGUMENTS)] = asked.arguments
+        if asked.submitted is not None:
+            found[(*at, "subject", SCHEMA)] = asked.submitted.input_schema
+    return found
 
 
 def _under(path: Path, root: Path) -> bool:

@@ -21,9 +21,18 @@ MOST_SPOTS: Final = 200
 """Beyond so many places in one document, it is masked whole."""
 ANY: Final = "*"
 """Stands in a pointer for any member or item."""
-# An object such as {"name": "Authorization", "value": "…"} says its member's name inside.
-_NAMED_BY: Final = ("name", "key", "header", "field")
-_VALUE: Final = "value"
+# An object such as {"Name": "Authorization", "Value": "…"} says its member's name inside.
+_NAMED_BY: Final = SecretNames(
+    f"={name}"
+    for name in (
+        *("name", "key", "header", "field", "id", "parameter", "param", "variable", "label"),
+        *("property", "attribute", "option", "setting"),
+    )
+)
+_VALUE: Final = SecretNames(("=value", "=values", "=val", "=content"))
+_PAIR: Final = 2
+# Where a schema that describes a secret can hold one.
+_EXAMPLES: Final = frozenset(("default", "const", "enum", "example", "examples"))
 
 Path = tuple[str, ...]
 
@@ -110,27 +119,61 @@ class Mask:
                 for path in _found(document, names, at):
                     yield Spot(path=path, rule=f"pointer {pointer}", of=of)
 
-    def keyed(self, value: Any, at: Path, *, plain_only: bool = False) -> Iterator[Spot]:
-        """Yield what the keys find, at any depth; with `plain_only`, no objects and lists."""
+    def keyed(self, value: Any, at: Path) -> Iterator[Spot]:
+        """Yield what the keys find, at any depth."""
         if isinstance(value, list):
             for number, item in enumerate(value):
-                yield from self.keyed(item, (*at, str(number)), plain_only=plain_only)
-        if not isinstance(value, dict):
-            return
-        named = self._named(value)
-        for name, item in value.items():
-            found = named if named and name == _VALUE else self.key(name)
-            if found and not (plain_only and isinstance(item, dict | list)):
-                yield Spot(path=(*at, name), rule=f"key {found[1]}", of=found[0])
-            else:
-                yield from self.keyed(item, (*at, name), plain_only=plain_only)
+                yield from self._item(item, (*at, str(number)))
+        elif isinstance(value, dict):
+            named = self._named(value)
+            for name, item in value.items():
+                found = named if named and _VALUE.met(name) else self.key(name)
+                if found:
+                    yield _spot(found, (*at, name))
+                else:
+                    yield from self.keyed(item, (*at, name))
+
+    def _item(self, item: Any, at: Path) -> Iterator[Spot]:
+        """Yield what the keys find in an item of a list, which may be a pair of name and value."""
+        if isinstance(item, list) and len(item) == _PAIR and isinstance(item[0], str):
+            found = self.key(item[0])
+            if found:
+                yield _spot(found, (*at, "1"))
+                return
+        yield from self.keyed(item, at)
 
     def _named(self, value: dict[str, Any]) -> tuple[str, str] | None:
-        if _VALUE not in value:
+        if not any(map(_VALUE.met, value)):
             return None
-        said = (value.get(name) for name in _NAMED_BY)
+        said = (item for name, item in value.items() if _NAMED_BY.met(name))
         found = (self.key(name) for name in said if isinstance(name, str))
         return next((one for one in found if one), None)
+
+    def described(
+        self, schema: Any, at: Path, inside: tuple[str, str] | None = None
+    ) -> Iterator[Spot]:
+        """Yield what the keys find in a schema: there, objects describe secrets and hold examples.
+
+        `inside` is what was met on the way to it.
+        """
+        if isinstance(schema, list):
+            for number, item in enumerate(schema):
+                yield from self.described(item, (*at, str(number)), inside)
+        if not isinstance(schema, dict):
+            return
+        named = self._named(schema)
+        for name, item in schema.items():
+            found = named if named and _VALUE.met(name) else self.key(name)
+            if inside and name in _EXAMPLES:
+                yield _spot(inside, (*at, name))
+            elif found and not isinstance(item, dict | list):
+                yield _spot(found, (*at, name))
+            else:
+                yield from self.described(item, (*at, name), found or inside)
+
+
+def _spot(found: tuple[str, str], path: Path) -> Spot:
+    return Spot(path=path, rule=f"key {found[1]}", of=found[0])
 
 
 def _found(value: Any, names: Sequence[str], at: Path) -> Iterator[Path]:

@@ -1,12 +1,16 @@
 """Which names of members say that their value is a secret: whole words, however they are written.
 
 A name is cut into words at every change of case, digit or other character: `userPassword`,
-`X-Api-Key`, `APIKey2`. A pattern without `*` and `?` is written the same way and is met by any run
-of words that spells it, joined or not; one with them is a glob over the whole name.
+`X-Api-Key`, `APIKey2`; and once more without regard to case, for `pAsSwOrD`. A pattern without `*`
+and `?` is written the same way and is met by any run of words that spells it, joined or not, and by
+all of them; with `=` before it, by all of them alone. One with `*` or `?` is a glob over the whole
+name.
 
-    >>> met = SecretNames(("api_key", "token", "*_pin")).met
-    >>> [met(name) for name in ("X-Api-Key", "apikey", "accessToken", "tokenizer", "card_pin")]
+    >>> met = SecretNames(("api_key", "token", "*_pin", "=pw")).met
+    >>> [met(name) for name in ("X-Api-Key", "aPiKeY", "accessToken", "tokenizer", "card_pin")]
     ['api_key', 'api_key', 'token', None, '*_pin']
+    >>> [met(name) for name in ("PW", "p-w", "pw_hash")]
+    ['=pw', '=pw', None]
 """
 
 import re
@@ -25,9 +29,16 @@ DEFAULT_SECRETS: Final = (
     *("ssh_key", "account_key", "shared_key", "connection_string"),
     *("cookie", "cookies", "session_cookie", "otp", "totp", "pin_code"),
     *("card_number", "cvv", "cvc"),
+    # Written as one word with another before it: PGPASSWORD, userpwd, csrftoken.
+    *("*password", "*passwd", "*pwd", "*passphrase", "*secret", "*token", "*apikey"),
+    *("ssh_pass", "db_pass", "user_pass", "admin_pass", "root_pass", "smtp_pass"),
+    # Parts of too many other names: boarding_pass, pin_board.
+    *("=pass", "=pw", "=pin"),
 )
 """What is masked where nobody said otherwise."""
 
+WHOLE: Final = "="
+"""Begins a pattern that is met by whole names alone."""
 LONGEST_RUN: Final = 4
 """A pattern has at most this many words."""
 _REMEMBERED: Final = 4_096
@@ -38,9 +49,11 @@ _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 
 def words(name: str) -> list[str]:
     """Return the words of a name, folded; what looks like ASCII letters counts as them."""
-    if not name.isascii():
-        name = unicodedata.normalize("NFKC", name)
-    return _WORD.findall(_TURNS.sub(" ", name).casefold())
+    return _WORD.findall(_TURNS.sub(" ", _plain(name)).casefold())
+
+
+def _plain(name: str) -> str:
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)
 
 
 def is_glob(pattern: str) -> bool:
@@ -54,7 +67,9 @@ class SecretNames:
     def __init__(self, patterns: Iterable[str]) -> None:
         held = tuple(dict.fromkeys(patterns))
         self._globs = tuple(pattern for pattern in held if is_glob(pattern))
-        self._runs = {"".join(words(one)): one for one in reversed(held) if not is_glob(one)}
+        spelled = {one: "".join(words(one)) for one in reversed(held) if not is_glob(one)}
+        self._whole = {text: one for one, text in spelled.items() if one.startswith(WHOLE)}
+        self._runs = {text: one for one, text in spelled.items() if not one.startswith(WHOLE)}
         self._seen: dict[str, str | None] = {}
 
     def met(self, name: str) -> str | None:
@@ -69,11 +84,18 @@ class SecretNames:
         return found
 
     def _met(self, name: str) -> str | None:
-        said = words(name)
+        plain = _plain(name)
+        caseless = _WORD.findall(plain.casefold())
+        whole = "".join(caseless)
+        found = self._run_of(words(plain)) or self._run_of(caseless)
+        found = found or self._runs.get(whole) or self._whole.get(whole)
+        return found or next((glob for glob in self._globs if any_glob((glob,), plain)), None)
+
+    def _run_of(self, said: list[str]) -> str | None:
         for start in range(len(said)):
             run = ""
             for word in said[start : start + LONGEST_RUN]:
                 run += word
                 if run in self._runs:
                     return self._runs[run]
-        return next((glob for glob in self._globs if any_glob((glob,), name)), None)
+        return None

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolpolicy.engine.faults import quantity
 from toolpolicy.management.filtering import add_filter, filter_of
+from toolpolicy.services.clock import OPTION
 from toolpolicy.services.erasure import Erasure, Person
 from toolpolicy.services.retention import Pruning
 
@@ -16,6 +17,11 @@ def add_retention_actions(actions: Any) -> None:
         "prune",
         help="delete the texts of records whose time is over",
         description="Headers and the sealed log stay. What a legal hold covers stays whole.",
+    )
+    prune.add_argument(
+        OPTION,
+        action="store_true",
+        help="say that the clock is right and nothing ran for so long; it stays in the log",
     )
     _add_common(prune)
     _add_erase(actions)
@@ -83,6 +89,8 @@ def erasure_lines(found: Erasure, *, bodies: bool) -> Iterator[str]:
     if bodies:
         done = "would delete" if found.dry_run else "deleted"
         yield f"{done} {quantity(deleted.texts, 'text')}"
+    if found.seen:
+        yield f"{verb} {quantity(found.seen, 'context value')} that authors were offered"
     if deleted.held:
         yield f"{quantity(deleted.held, 'record')} kept by legal holds"
     if found.standing:

@@ -1,5 +1,8 @@
 """Every fixed word that a column may hold. Words of the language mirror the engine's enums."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -86,6 +89,29 @@ class KeyScope(models.TextChoices):
     CLIENTS_WRITE = "clients:write", _("create and revoke keys")
     FREEZES_WRITE = "freezes:write", _("freeze and lift freezes")
     AUDIT_WRITE = "audit:write", _("place and lift legal holds")
+
+
+# What a person needs to give a scope to a key: what the admin asks for to do the same. Asking for
+# decisions is what keys are for, and there is no such act in the admin.
+SCOPE_NEEDS: Final[Mapping[KeyScope, tuple[str, ...]]] = {
+    KeyScope.DECIDE: (),
+    KeyScope.EXPLAIN: ("simulate",),
+    KeyScope.POLICY_READ: (
+        *("view_layer", "view_rule", "view_policyversion", "view_document"),
+        *("view_tool", "view_toolfamily", "view_tooldeclaration"),
+    ),
+    KeyScope.POLICY_WRITE: (
+        *("add_layer", "change_layer", "delete_layer", "add_rule", "change_rule", "delete_rule"),
+        "publish_policy",
+    ),
+    KeyScope.REGISTRY_WRITE: ("add_toolfamily", "change_toolfamily", "add_tool", "change_tool"),
+    KeyScope.RECORDS_READ: ("view_record", "view_recordbody"),
+    KeyScope.PAYLOADS_READ: ("view_record", "view_recordbody"),
+    KeyScope.AUDIT_READ: ("read_reports", "view_record", "view_recordbody", "view_legalhold"),
+    KeyScope.CLIENTS_WRITE: ("view_apiclient", "add_apiclient", "change_apiclient"),
+    KeyScope.FREEZES_WRITE: ("view_freeze", "add_freeze", "change_freeze"),
+    KeyScope.AUDIT_WRITE: ("add_legalhold", "change_legalhold"),
+}
 
 
 class RecordKind(models.TextChoices):

@@ -18,9 +18,10 @@ from toolpolicy.engine.faults import join, shown
 from toolpolicy.engine.reading import Reader, time_text
 from toolpolicy.engine.subjects import context_faults
 from toolpolicy.models import ApiClient
-from toolpolicy.models.choices import KeyScope, RecordKind
+from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope, RecordKind
 from toolpolicy.services._keys import Key, new_key, read_key
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
+from toolpolicy.services.bounds import loose
 from toolpolicy.services.errors import InvalidInput, KeyRefused, NotFound, Refused, model_faults
 
 MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
@@ -28,6 +29,14 @@ MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
 _GRAIN: Final = timedelta(minutes=1)
 _SALT: Final = "toolpolicy.services.clients"
 _NO_HASH: Final = "0" * 64
+_NOT_YOURS: Final = "you can give only scopes for what you may do yourself"
+
+
+def givable(actor: Actor) -> frozenset[KeyScope]:
+    """Return the scopes that an actor can give: a key its own, a person what they may do."""
+    if actor.client is not None:
+        return frozenset(scope for scope in KeyScope if scope in actor.client.scopes)
+    return frozenset(scope for scope, needed in SCOPE_NEEDS.items() if all(map(actor.may, needed)))
 
 
 @transaction.atomic
@@ -42,13 +51,16 @@ def create(
     """Make a client; return it and its key, which is never shown again.
 
     `values` has `name`, `scopes` (without them: decide), `pinned_context` and `expires_at` (null:
-    never; left out: the deployment's default). The owner is the actor unless another one is named.
+    never; left out: the deployment's default, or with the key that makes it, if that is sooner).
+    The owner is the actor unless another one is named.
     Of a secret `seed` the key can be made anew, see `made_of`.
-    Raise InvalidInput, and Refused (`scope_not_held`, `pinned_context`) when a key would make one
-    that may do more than itself.
+    Raise InvalidInput, and Refused (`scope_not_held`, `pinned_context`, `outlives_maker`) when the
+    key could do more, or longer, than who makes it.
     """
     now = timezone.now()
     read = _read(values, now)
+    if "expires_at" not in values:
+        read["expires_at"] = min(read["expires_at"], _last_end(actor) or read["expires_at"])
     _refuse_more_than_own(actor, read)
     key = _key_of(seed)
     owner = owner or actor.user
@@ -82,10 +94,17 @@ def _key_of(seed: bytes | None) -> Key:
 
 @transaction.atomic
 def revoke(*, actor: Actor, client: int, origin: Origin = NOWHERE) -> ApiClient:
-    """End a key for good; `client` is its row's key. A key that is revoked already stays so."""
+    """End a key for good; `client` is its row's key. A key that is revoked already stays so.
+
+    Raise NotFound, and Refused (`pinned_context`) when a key that is bound to a context would end
+    one that is not bound to the same.
+    """
     found = ApiClient.objects.select_for_update().filter(pk=client).first()
     if found is None:
         raise NotFound(f"client {client}")
+    if loose(found.pinned_context, actor):
+        message = "a key bound to a context revokes only keys that are bound to the same"
+        raise Refused("pinned_context", message)
     if found.revoked_at is None:
         found.revoked_at = timezone.now()
         found.save(update_fields=("revoked_at",))
@@ -167,19 +186,25 @@ def _read_end(reader: Reader, members: Mapping[str, Any], now: datetime) -> date
 
 
 def _refuse_more_than_own(actor: Actor, read: Mapping[str, Any]) -> None:
-    """Raise Refused when an API key would make a key that may do more than itself."""
-    own = actor.client
-    if own is None:
-        return
-    more = sorted(set(read["scopes"]) - set(own.scopes))
+    """Raise Refused when somebody would make a key that may do more than themselves."""
+    may_give = givable(actor)
+    more = [f"`{scope}`" for scope in read["scopes"] if scope not in may_give]
     if more:
-        raise Refused(
-            "scope_not_held", f"a key can give only scopes that it holds, not `{more[0]}`"
-        )
-    loose = {k: v for k, v in own.pinned_context.items() if read["pinned_context"].get(k) != v}
-    if loose:
-        name = shown(min(loose))
+        who = "a key can give only scopes that it holds" if actor.client else _NOT_YOURS
+        raise Refused("scope_not_held", f"{who}, not {', '.join(more)}", at="/scopes")
+    unbound = loose(read["pinned_context"], actor)
+    if unbound:
+        name = shown(unbound[0])
         raise Refused("pinned_context", f"a key bound to a context binds its keys too: {name}")
+    last = _last_end(actor)
+    if last is not None and (read["expires_at"] is None or read["expires_at"] > last):
+        message = f"a key that ends makes only keys that end no later: {time_text(last)}"
+        raise Refused("outlives_maker", message, at="/expires_at")
+
+
+def _last_end(actor: Actor) -> datetime | None:
+    """Return when the keys that an actor makes end at the latest; null: they need not end."""
+    return actor.client.expires_at if actor.client else None
 
 
 def _clean(client: ApiClient) -> None:

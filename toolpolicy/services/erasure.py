@@ -16,7 +16,7 @@ from toolpolicy.engine.canonical import dumps
 from toolpolicy.engine.faults import Fault, quantity, token
 from toolpolicy.models import MaskedValue, Record, RecordBody
 from toolpolicy.models.choices import RecordKind
-from toolpolicy.services import sealing
+from toolpolicy.services import sealing, seen
 from toolpolicy.services._deletion import (
     BATCH,
     Deleted,
@@ -53,16 +53,20 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """What an erasure did, or would do; `standing` texts of these records may name the person."""
+    """What an erasure did, or would do; `standing` texts of these records may name the person.
+
+    `seen` counts the values of the context that are no longer offered to authors.
+    """
 
     dry_run: bool
     records: int
     standing: int
+    seen: int
     deleted: Deleted
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""
-        counts = {"records": self.records, "standing": self.standing}
+        counts = {"records": self.records, "standing": self.standing, "seen": self.seen}
         return {"dry_run": self.dry_run, **counts, **self.deleted.wire()}
 
 
@@ -77,8 +81,9 @@ def erase(
 ) -> Erasure:
     """Delete the masked values of a person's records, with `bodies` their texts too, in batches.
 
-    What a hold covers stays. With `dry_run` it is only counted. Raise InvalidInput without a
-    reason or anything that must be equal, Refused when the log cannot be sealed.
+    The values of the context that name the person are no longer offered to authors. What a hold
+    covers stays. With `dry_run` it is only counted. Raise InvalidInput without a reason or anything
+    that must be equal, Refused when the log cannot be sealed.
     """
     _check(person, reason)
     order = Order(actor=actor, origin=origin, said={"why": reason.strip(), **person.wire()})
@@ -90,7 +95,8 @@ def erase(
         total.add(batch)
         records += len(rows)
         standing += RecordBody.objects.filter(pk__in=[row.pk for row in rows]).count()
-    return Erasure(dry_run=dry_run, records=records, standing=standing, deleted=total)
+    offered = seen.counted(person.context) if dry_run else seen.erase(person.context)
+    return Erasure(dry_run=dry_run, records=records, standing=standing, seen=offered, deleted=total)
 
 
 def _check(person: Person, reason: str) -> None:

@@ -55,10 +55,10 @@ class Stale(ServiceError):
 
 
 class Refused(ServiceError):
-    """The actor may not do this, or it cannot be done now."""
+    """The actor may not do this, or it cannot be done now; `at` points at what was asked for."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(code, [Fault("", message, code)])
+    def __init__(self, code: str, message: str, at: str = "") -> None:
+        super().__init__(code, [Fault(at, message, code)])
 
 
 class KeyRefused(ServiceError):

@@ -17,6 +17,7 @@ from toolpolicy.models.choices import FreezeKind, RecordKind
 from toolpolicy.models.versions import FreezeQuerySet
 from toolpolicy.services import sealing
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
+from toolpolicy.services.bounds import bound_to
 from toolpolicy.services.errors import InvalidInput, NotFound, Refused, model_faults
 
 MEMBERS: Final = ("kind", "value", "reason", "until")
@@ -33,6 +34,17 @@ def standing_over(named: Mapping[str, str]) -> FreezeQuerySet:
     for kind, value in named.items():
         sought |= Q(kind=kind, value=value)
     return active(timezone.now()).filter(sought)
+
+
+def visible_to(actor: Actor) -> FreezeQuerySet:
+    """Return the freezes that an actor may see: a key bound to a context those of that context."""
+    pinned = bound_to(actor)
+    if not pinned:
+        return Freeze.objects.all()
+    own = Q(pk__in=())
+    for kind, value in pinned.items():
+        own |= Q(kind=kind, value=value)
+    return Freeze.objects.filter(own)
 
 
 @transaction.atomic
@@ -77,7 +89,7 @@ def lift(*, actor: Actor, freeze: int, origin: Origin = NOWHERE) -> Freeze:
 
 
 def _refuse_beyond_context(actor: Actor, kind: str, value: str) -> None:
-    pinned = actor.client.pinned_context if actor.client else {}
+    pinned = bound_to(actor)
     if pinned and pinned.get(kind) != value:
         raise Refused(
             "pinned_context",

@@ -14,6 +14,7 @@ from toolpolicy.models import LegalHold, Record
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import record_filters, sealing
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
+from toolpolicy.services.bounds import refuse_bound
 from toolpolicy.services.errors import InvalidInput, NotFound, Refused, model_faults
 from toolpolicy.services.record_filters import RecordFilter
 
@@ -49,7 +50,7 @@ def place(*, actor: Actor, values: Mapping[str, Any], origin: Origin = NOWHERE) 
     Once it returns, nothing covered is deleted any more. Raise InvalidInput, and Refused
     (`pinned_context`) for a key that is bound to a context.
     """
-    _refuse_bound(actor)
+    refuse_bound(actor)
     found = LegalHold(
         **_read(values),
         created_by_id=actor.user.pk if actor.user else None,
@@ -72,7 +73,7 @@ def lift(*, actor: Actor, hold: int, origin: Origin = NOWHERE) -> LegalHold:
 
     Raise NotFound, and Refused as `place` does.
     """
-    _refuse_bound(actor)
+    refuse_bound(actor)
     found = LegalHold.objects.select_for_update().filter(pk=hold).first()
     if found is None:
         raise NotFound(f"hold {hold}")
@@ -81,12 +82,6 @@ def lift(*, actor: Actor, hold: int, origin: Origin = NOWHERE) -> LegalHold:
         found.save(update_fields=("lifted_at", "lifted_by_label"))
         _record("lift", f"lifted the hold {shown(found.name)}", found, actor, origin)
     return found
-
-
-def _refuse_bound(actor: Actor) -> None:
-    if actor.client and actor.client.pinned_context:
-        message = "a key bound to a context neither places nor lifts holds: they are about all keys"
-        raise Refused("pinned_context", message)
 
 
 def _read(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from toolpolicy.engine.faults import Faults
 from toolpolicy.engine.masker import EVERYWHERE, FORMAT, Masker, everywhere_rules
 from toolpolicy.models import Document, Masking, PolicyState, Tool, ToolFamily
 from toolpolicy.models.choices import RecordKind
+from toolpolicy.services import seen
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
 from toolpolicy.services.errors import InvalidInput, Stale
 from toolpolicy.services.made_once import made_once
@@ -35,6 +36,12 @@ def load(digest: str) -> Masker:
     Unless cached, one query. Raises `NotFound` and `Altered`.
     """
     return Masker(json.loads(text_of("masking", digest)) if digest else {})
+
+
+def live_digest() -> str:
+    """Return the digest of the rules that count now. One query."""
+    found = PolicyState.objects.values_list("masking_digest", flat=True).first()
+    return found or ""
 
 
 def write_snapshot(state: PolicyState) -> dict[str, str]:
@@ -75,7 +82,8 @@ def change(
     """Change members of the rules for all tools: `mode`, `keys`, `pointers`.
 
     Members that `rules` leaves out stay. Raises `InvalidInput`, and `Stale` when somebody changed
-    them since `version`.
+    them since `version`. What callers sent under a key that is masked from now on is deleted where
+    it is offered to authors.
     """
     state = lock_state()
     row = everywhere()
@@ -91,6 +99,7 @@ def change(
     row.rules, row.version = after, row.version + 1
     row.save()
     told = {"before": before, "after": after, "masking": write_snapshot(state)}
+    seen.erase_hidden(load(state.masking_digest).shows)
     _record(actor, origin, told)
     return row
 

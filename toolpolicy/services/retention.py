@@ -16,7 +16,7 @@ from toolpolicy.audit.headers import AT, moment
 from toolpolicy.conf import LEAST_RETENTION_DAYS, conf
 from toolpolicy.models import MaskedValue, Record, RecordBody
 from toolpolicy.models.choices import RecordKind
-from toolpolicy.services import sealing
+from toolpolicy.services import clock, masking, sealing, seen
 from toolpolicy.services._deletion import (
     BATCH,
     KEPT,
@@ -72,7 +72,8 @@ def prune(
     """Delete every text whose time is over and that no hold covers, in batches.
 
     With `dry_run` it is only counted. `progress` is told after each batch how many texts are gone
-    so far. Raise Refused when the log cannot be sealed.
+    so far. Raise Refused when the log cannot be sealed, and when the clock may be wrong
+    (`clock.confirm` ends that doubt).
     """
     now = timezone.now()
     total = Deleted()
@@ -88,11 +89,15 @@ def prune(
 def prune_slowly(*, actor: Actor, now: datetime) -> Iterator[Deleted]:
     """Do as `prune`, one transaction at each step; between two, others have their turn."""
     before = cut_offs(now)
+    clock.refuse_doubted(now, before)
     for rows in _over(before):
         kept = free(rows) if rows else []
         deleted = _pruned(kept, actor, before) if kept else Deleted()
         deleted.held += len(rows) - len(kept)
         yield deleted
+    # What callers sent is kept beside the records as well, and no longer than with them.
+    seen.erase_before(min(before[RecordKind.DECISION], before[RecordKind.LISTING]))
+    seen.erase_hidden(masking.load(masking.live_digest()).shows)
 
 
 def _pruned(rows: Sequence[Row], actor: Actor, before: CutOffs) -> Deleted:
@@ -111,7 +116,9 @@ def _pruned(rows: Sequence[Row], actor: Actor, before: CutOffs) -> Deleted:
 
 
 def _counted(now: datetime) -> Iterator[Deleted]:
-    for rows in _over(cut_offs(now)):
+    before = cut_offs(now)
+    clock.refuse_doubted(now, before)
+    for rows in _over(before):
         kept = free(rows)
         values = MaskedValue.objects.filter(record_id__in=[row.pk for row in kept]).count()
         kinds = Counter(row.kind for row in kept)
@@ -149,11 +156,14 @@ class Daily:
         self._steps: Iterator[Deleted] = iter(())
 
     def step(self) -> Deleted:
-        """Do the next step, if there is one today. Raise Refused when the log cannot be sealed."""
+        """Do the next step, if there is one today. Raise Refused as `prune` does.
+
+        A clock that was set back is another day too.
+        """
         if not conf().prune_in_worker:
             return Deleted()
         now = timezone.now()
-        if now >= self._due:
+        if not self._due - DAY <= now < self._due:
             self._due = now + DAY
             self._steps = prune_slowly(actor=self._actor, now=now)
         return next(self._steps, Deleted())

@@ -1,18 +1,19 @@
 """What callers sent as context: the keys and values that a rule's `when` and a target can meet.
 
-Each is written once. A process remembers what it has seen written, so that a decision in a context
-that is known costs no query. What is a session's own is not kept: there are as many as there are
-conversations.
+Each is written once. A process remembers for a day what it has seen written, so that a decision in
+a context that is known costs no query. What is a session's own is not kept: there are as many as
+there are conversations. What is kept goes with the records that it was sent with: when its time is
+over, when somebody is erased, when its key is masked. What is still sent comes back within a day.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
 from functools import partial
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Window
+from django.db.models import Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from toolpolicy.engine.subjects import RESERVED_CONTEXT
@@ -30,6 +31,8 @@ _full: set[str] = set()
 """Keys with as many values as they may have."""
 _all: set[str] = set()
 """Every key that is kept, once there is no room for another; empty before."""
+_days: set[date] = set()
+"""The day on which the others were remembered."""
 
 
 def note(contexts: Iterable[Mapping[str, str]], now: datetime) -> None:
@@ -37,6 +40,9 @@ def note(contexts: Iterable[Mapping[str, str]], now: datetime) -> None:
 
     Belongs into the transaction of what was asked. Beyond the bounds nothing is kept.
     """
+    if now.date() not in _days:
+        forget()
+        _days.add(now.date())
     sent = {pair for context in contexts for pair in context.items() if _may_be_kept(pair[0])}
     new = sent - _known
     if not new:
@@ -77,8 +83,44 @@ def _remember(known: set[tuple[str, str]], full: set[str], every: set[str]) -> N
 
 def forget() -> None:
     """Forget what this process knows to be written."""
-    for remembered in (_known, _full, _all):
-        remembered.clear()
+    _known.clear()
+    _full.clear()
+    _all.clear()
+    _days.clear()
+
+
+def counted(context: Mapping[str, str]) -> int:
+    """Return how many of these values of their keys are kept. One query."""
+    return _holding(context).count()
+
+
+def erase(context: Mapping[str, str]) -> int:
+    """Delete these values of their keys; return how many were kept. One query."""
+    return _deleted(_holding(context))
+
+
+def _holding(context: Mapping[str, str]) -> QuerySet[SeenContext]:
+    sought = Q(pk__in=())
+    for key, value in context.items():
+        sought |= Q(key=key, value=value)
+    return SeenContext.objects.filter(sought)
+
+
+def erase_hidden(shows: Callable[[str], bool]) -> int:
+    """Delete the values of every key that records do not show; return how many. Two queries."""
+    hidden = [key for key in _stored_keys() if not shows(key)]
+    return _deleted(SeenContext.objects.filter(key__in=hidden))
+
+
+def erase_before(end: datetime) -> int:
+    """Delete what was written before `end`; return how many. One query."""
+    return _deleted(SeenContext.objects.filter(first_seen_at__lt=end))
+
+
+def _deleted(found: QuerySet[SeenContext]) -> int:
+    count, _ = found.delete()
+    transaction.on_commit(forget)
+    return count
 
 
 def keys() -> list[str]:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -17,7 +18,7 @@ from toolpolicy.admin.base import actor_of, by
 from toolpolicy.audit.blocks import parse
 from toolpolicy.models import LegalHold, Record, VerificationRun
 from toolpolicy.models.choices import RecordKind
-from toolpolicy.services import retention, sealing, verification_runs
+from toolpolicy.services import clock, retention, sealing, verification_runs
 from toolpolicy.services.evidence.exports import Form, forms_for
 from toolpolicy.services.summaries import summaries
 
@@ -58,7 +59,7 @@ class AuditPages:
     def _home(self, request: HttpRequest, form: TakingForm) -> HttpResponse:
         run = verification_runs.newest()
         running = run is not None and verification_runs.is_running(run)
-        status = sealing.status()
+        status, now = sealing.status(), timezone.now()
         context: dict[str, Any] = {
             **self.site.each_context(request),
             "title": _("Audit"),
@@ -69,6 +70,7 @@ class AuditPages:
             "running": running,
             "form": form,
             "kept": _kept(),
+            "clock_doubted": clock.doubted(now, retention.cut_offs(now)),
             "holds": LegalHold.objects.standing().count(),
             "percent": _percent(run) if run else 0,
             "acts": _acts(),

@@ -21,7 +21,6 @@ from toolpolicy.services.evidence.reports import (
     ReportFormat,
     ReportName,
     export,
-    refuse_bound,
 )
 from toolpolicy.services.evidence.standings import PLACES, compare, standing_at
 
@@ -157,7 +156,6 @@ class PointInTime(ApiView):
         history does not tell. With `against`, what differs between the two moments and through
         what. 404: a document of then is not kept.
         """
-        refuse_bound(self.actor)
         asked, now = request.query_params, timezone.now()
         context = {place: asked[place] for place in PLACES if asked.get(place)}
         on = query_moment(request, "on", now) if "on" in asked else now

@@ -41,6 +41,7 @@ class Clients(ListView):
         name="create_client",
         tag=TAG,
         scope=KeyScope.CLIENTS_WRITE,
+        within_context=True,
         request=shapes.ClientInput,
         status=201,
         answer=shapes.NewClient,
@@ -49,8 +50,8 @@ class Clients(ListView):
     def post(self, request: Request) -> Response:
         """Make an API key; `key` is shown in this answer and never again.
 
-        A key can only give scopes that it holds, and binds its keys to the context that it is bound
-        to.
+        A key can only give scopes that it holds, binds its keys to the context that it is bound
+        to, and makes none that ends later than itself.
         """
         del request
         client, key = clients.create(actor=self.actor, values=self.members(), origin=self.origin)
@@ -64,11 +65,15 @@ class ClientRevoke(ApiView):
         name="revoke_client",
         tag=TAG,
         scope=KeyScope.CLIENTS_WRITE,
+        within_context=True,
         answer=shapes.ClientShape,
         problems=(404,),
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Revoke an API key for good. No body is read; a revoked key stays so."""
+        """Revoke an API key for good. No body is read; a revoked key stays so.
+
+        A key that is bound to a context revokes only keys that are bound to the same.
+        """
         del request
         client = clients.revoke(actor=self.actor, client=pk, origin=self.origin)
         return Response(shapes.ClientShape(client).data)

@@ -99,6 +99,7 @@ class Verifier(ApiView):
         name="read_verifier",
         tag=TAG,
         scope=KeyScope.AUDIT_READ,
+        within_context=True,
         answer=OpenApiTypes.BINARY,
         media=(PYTHON,),
     )

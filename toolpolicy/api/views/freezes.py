@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,19 +22,26 @@ TAG: Final = "freezes"
 class Freezes(ListView):
     """All freezes."""
 
-    queryset = Freeze.objects.all()
+    queryset = Freeze.objects.none()
     ordering = ("-created_at", "-pk")
     filterset_class = FreezeFilters
     serializer_class = shapes.FreezeShape
+
+    def get_queryset(self) -> QuerySet[Freeze]:
+        return freezes.visible_to(self.actor)
 
     @Operation(
         name="list_freezes",
         tag=TAG,
         scope=KeyScope.FREEZES_WRITE,
+        within_context=True,
         answer=shapes.FreezeShape(many=True),
     )
     def get(self, request: Request) -> Response:
-        """List the freezes, latest first; `lifted=false` leaves those out that are over by hand."""
+        """List the freezes, latest first; `lifted=false` leaves those out that are over by hand.
+
+        A key that is bound to a context sees those of its own agent and channel.
+        """
         del request
         return self.page()
 
@@ -41,6 +49,7 @@ class Freezes(ListView):
         name="create_freeze",
         tag=TAG,
         scope=KeyScope.FREEZES_WRITE,
+        within_context=True,
         request=shapes.FreezeInput,
         status=201,
         answer=shapes.FreezeShape,
@@ -63,6 +72,7 @@ class FreezeLift(ApiView):
         name="lift_freeze",
         tag=TAG,
         scope=KeyScope.FREEZES_WRITE,
+        within_context=True,
         answer=shapes.FreezeShape,
         problems=(404,),
     )

@@ -110,6 +110,7 @@ class PolicySchema(ApiView):
         name="read_policy_schema",
         tag=TAG,
         scope=KeyScope.POLICY_READ,
+        within_context=True,
         answer=OpenApiTypes.OBJECT,
         media=(SCHEMA,),
     )

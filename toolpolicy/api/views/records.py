@@ -40,6 +40,7 @@ class Records(ListView):
         name="list_records",
         tag=TAG,
         scope=KeyScope.RECORDS_READ,
+        within_context=True,
         answer=shapes.RecordShape(many=True),
     )
     def get(self, request: Request) -> Response:
@@ -55,6 +56,7 @@ class RecordOne(ApiView):
         name="read_record",
         tag=TAG,
         scope=KeyScope.RECORDS_READ,
+        within_context=True,
         answer=shapes.RecordDetail,
         problems=(404,),
     )
@@ -79,6 +81,7 @@ class RecordPayload(ApiView):
         name="read_payload",
         tag=TAG,
         scope=KeyScope.PAYLOADS_READ,
+        within_context=True,
         request=shapes.PayloadInput,
         answer=shapes.PayloadShape,
         problems=(404,),

@@ -17,7 +17,7 @@ from toolpolicy.management import _audit_reports as reports
 from toolpolicy.management import _audit_retention as keeping
 from toolpolicy.management.progress import Progress
 from toolpolicy.management.stopping import stopped
-from toolpolicy.services import erasure, retention, sealing, verdicts
+from toolpolicy.services import clock, erasure, retention, sealing, verdicts
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import InvalidInput, NotFound, Refused
 from toolpolicy.services.evidence import exports, verifier
@@ -131,6 +131,8 @@ class Command(BaseCommand):
         self.stderr.write(f"streamed {quantity(count, 'record')}", style_func=str)
 
     def _prune(self, options: dict[str, Any]) -> None:
+        if options["clock_is_right"] and not options["dry_run"]:
+            clock.confirm(actor=self._actor())
         with Progress(self.stderr, options) as progress:
             found = retention.prune(
                 actor=self._actor(),

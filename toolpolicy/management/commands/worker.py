@@ -103,7 +103,7 @@ def _round(pruning: Daily, stop: threading.Event) -> str:
     except SealRefused as error:
         return f"the log is not sealed: {error}"
     except Refused as error:
-        return f"no text is deleted today: {error}"
+        return f"no text is deleted today: {'; '.join(one.message for one in error.faults)}"
     except (DatabaseError, OSError) as error:
         connection.close()
         return f"the log is not sealed: {type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ from django.db import transaction
 from toolpolicy.audit import writer
 from toolpolicy.engine.catalog import Listed, OpenRule
 from toolpolicy.engine.faults import quantity
+from toolpolicy.engine.masker import shown_context
 from toolpolicy.engine.questions import Asked, ListQuestion
 from toolpolicy.engine.subjects import dump_subject
 from toolpolicy.engine.values import ABSENT, Subject
@@ -183,7 +184,7 @@ def record_listing(
     kind, spots = RecordKind.LISTING, facts.masker.list_spots(question)
     with failing_closed(), transaction.atomic():
         record = writer.write(kind=kind, body=body, index=index, client=asker.client, spots=spots)
-        seen.note([facts.masker.shown_context(question.context)], facts.now)
+        seen.note([shown_context(question.context, spots)], facts.now)
     return ListAnswer(str(record.uid), {"listing_id": str(record.uid), **document})
 
 

@@ -14,7 +14,7 @@ from django.db import DatabaseError, transaction
 
 from toolpolicy.audit import writer
 from toolpolicy.conf import conf
-from toolpolicy.engine.masker import CONTEXT
+from toolpolicy.engine.masker import CONTEXT, shown_context
 from toolpolicy.engine.masking import Spot
 from toolpolicy.engine.met_values import without_values
 from toolpolicy.engine.questions import Asked, Question
@@ -58,8 +58,7 @@ class Draft:
     @property
     def shown_context(self) -> dict[str, str]:
         """The context that was sent, without what is not shown."""
-        hidden, sent = self.hidden_keys, self.question.context.items()
-        return {key: value for key, value in sent if key not in hidden}
+        return shown_context(self.question.context, self.spots)
 
     @property
     def taints(self) -> str | None:

@@ -22,9 +22,9 @@ from toolpolicy.engine.faults import Fault, quantity
 from toolpolicy.models import Block, Record
 from toolpolicy.models.choices import KeyScope, RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
+from toolpolicy.services.bounds import refuse_bound
 from toolpolicy.services.errors import InvalidInput, Refused
 from toolpolicy.services.evidence.record_tables import RecordTable
-from toolpolicy.services.evidence.reports import refuse_bound
 from toolpolicy.services.record_filters import RecordFilter
 
 MOST_COUNTED: Final = 100_000

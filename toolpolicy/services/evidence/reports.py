@@ -18,7 +18,7 @@ from toolpolicy.audit import writer
 from toolpolicy.engine.faults import quantity
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
-from toolpolicy.services.errors import Refused
+from toolpolicy.services.bounds import refuse_bound
 from toolpolicy.services.evidence.access import access
 from toolpolicy.services.evidence.changes import changes
 from toolpolicy.services.evidence.oversight import oversight
@@ -62,12 +62,6 @@ def report_of(name: ReportName, period: Period, *, now: datetime, whole: bool) -
             return access(period, now=now)
         case ReportName.OVERSIGHT:
             return oversight(period, whole=whole)
-
-
-def refuse_bound(actor: Actor) -> None:
-    """Raise Refused when an API key is bound to a context: what is told here is about everybody."""
-    if actor.client is not None and actor.client.pinned_context:
-        raise Refused("pinned_context", "a key bound to a context reads nothing about others")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
