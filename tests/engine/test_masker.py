@@ -53,6 +53,7 @@ NAMED = [
     ({"name": "pay", "family": "x"}, {"iban": "bank", "to": "bank/pay", "token": EVERYWHERE}),
     ("twice", {"iban": "bank", "token": EVERYWHERE}),
     ({"name": "unheard_of", "family": "bank"}, {"iban": "bank", "token": EVERYWHERE}),
+    ({"name": "unheard_of", "family": "BANK"}, {"iban": "bank", "token": EVERYWHERE}),
     ("unheard_of", {"token": EVERYWHERE}),
     ("read", {"token": EVERYWHERE}),
 ]

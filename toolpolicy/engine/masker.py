@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolpolicy.engine.argument_places import held, places_below
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.masking import Keeping, Mask, MaskRules, Path, Spot, parse_masking, settled
 from toolpolicy.engine.pointers import Found, follow
 from toolpolicy.engine.questions import Asked, ListQuestion, Question
@@ -127,7 +128,9 @@ class Masker:
             return [self.everywhere]
         entries = held(registry, asked.name, asked.family) or registry.twins(asked.name)
         if not entries:
-            return [self._mask(asked.family or "", asked.name)]
+            said = asked.family or ""
+            families = [name for name in self._families if same_text(name, said)]
+            return [self._mask(family, asked.name) for family in families or [said]]
         return [self._mask(entry.family, entry.name) for entry in entries]
 
     def _mask(self, family: str, name: str) -> Mask:
