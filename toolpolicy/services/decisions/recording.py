@@ -90,13 +90,13 @@ def record_all(
 ) -> list[Answer]:
     """Record decisions in one transaction and return their answers, all or none.
 
-    A repeat of an idempotent request gets the recorded answer again, while what it was judged by
-    still stands.
+    A repeat of an idempotent request gets the recorded answer again, as long as it would be given
+    now too.
     """
     with failing_closed(), transaction.atomic():
         if idempotency is not None:
-            head = body_head(asker, origin, facts)
-            earlier = earlier_answer(idempotency, asker, head, drafts[0].question)
+            head, first = body_head(asker, origin, facts), drafts[0]
+            earlier = earlier_answer(idempotency, asker, head, first.question, first.document)
             if earlier is not None:
                 return [earlier]
         answers = [_record(d, asker, origin, facts, idempotency) for d in drafts[:-1]]

@@ -1,4 +1,4 @@
-"""Repeated requests: the recorded answer again, while what it was judged by still stands."""
+"""Repeated requests: the recorded answer again, as long as it would be given now too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from toolpolicy.audit.commitments import MASKED
 from toolpolicy.conf import conf
-from toolpolicy.engine.canonical import digest
+from toolpolicy.engine.canonical import digest, dumps
 from toolpolicy.engine.faults import Fault, join
 from toolpolicy.engine.questions import Question
 from toolpolicy.models import Record
 from toolpolicy.services.actors import Actor
-from toolpolicy.services.decisions.answers import Answer, recorded_answer
+from toolpolicy.services.decisions.answers import Answer, recorded_answer, told_in
 from toolpolicy.services.decisions.replaying import replay
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.records import document_of
@@ -32,14 +32,19 @@ class Idempotency:
 
 
 def earlier_answer(
-    idempotency: Idempotency, asker: Actor, head: Mapping[str, Any], question: Question
+    idempotency: Idempotency,
+    asker: Actor,
+    head: Mapping[str, Any],
+    question: Question,
+    now: Mapping[str, Any],
 ) -> Answer | None:
     """Return the recorded answer of a repeated request; None when it has to be decided.
 
     Its explanation is made anew, for a record's has no values of arguments. `head` names what a
-    decision would be judged by now; an answer that was judged by anything else does not stand,
-    nor does one whose text was deleted. Raises `InvalidInput` (idempotency_key_reused) when the
-    key came with another body.
+    decision would be judged by now, and `now` is the answer that it would give; one that was
+    judged by anything else or said anything else does not stand (time and what a session has read
+    change answers too), nor does one whose text was deleted. Raises `InvalidInput`
+    (idempotency_key_reused) when the key came with another body.
     """
     _one_at_a_time(idempotency, asker)
     record = _newest_with(idempotency, asker)
@@ -52,6 +57,8 @@ def earlier_answer(
     if body is None or any(body[name] != head[name] for name in JUDGED_BY):
         return None
     answer = body["answer"]
+    if dumps(told_in(answer)) != dumps(told_in(now)):
+        return None
     if "explanation" in answer:
         asked = replace(question, context=_judged_context(body, question.context))
         answer = {**answer, "explanation": replay(record, asked).explanation}
