@@ -72,10 +72,17 @@ class Draft:
 
 
 @contextmanager
-def failing_closed() -> Iterator[None]:
-    """Turn a fault of the database into the error that no answer can be given."""
+def answering() -> Iterator[float]:
+    """Read, judge and record in one transaction; give when that began, by a clock for spans.
+
+    It may have to wait for the database. What it is judged by is read after the wait, so that what
+    was frozen, published or revoked meanwhile counts. A fault of the database becomes the error
+    that no answer can be given.
+    """
+    started = perf_counter()
     try:
-        yield
+        with transaction.atomic():
+            yield started
     except DatabaseError as error:
         raise Unavailable(ReasonCode.AUDIT_UNAVAILABLE) from error
 
@@ -88,22 +95,21 @@ def record_all(
     facts: Facts,
     idempotency: Idempotency | None = None,
 ) -> list[Answer]:
-    """Record decisions in one transaction and return their answers, all or none.
+    """Record decisions in the transaction that is open and return their answers, all or none.
 
     A repeat of an idempotent request gets the recorded answer again, as long as it would be given
     now too.
     """
-    with failing_closed(), transaction.atomic():
-        if idempotency is not None:
-            head, first = body_head(asker, origin, facts), drafts[0]
-            earlier = earlier_answer(idempotency, asker, head, first.question, first.document)
-            if earlier is not None:
-                return [earlier]
-        answers = [_record(d, asker, origin, facts, idempotency) for d in drafts[:-1]]
-        uses = [use for draft in drafts for use in usage_of(draft, facts)]
-        answers += [_record(d, asker, origin, facts, idempotency, uses) for d in drafts[-1:]]
-        _mark_tainted(asker, {draft.taints for draft in drafts}, facts)
-        seen.note([d.shown_context for d in drafts if not d.question.dry_run], facts.now)
+    if idempotency is not None:
+        head, first = body_head(asker, origin, facts), drafts[0]
+        earlier = earlier_answer(idempotency, asker, head, first.question, first.document)
+        if earlier is not None:
+            return [earlier]
+    answers = [_record(d, asker, origin, facts, idempotency) for d in drafts[:-1]]
+    uses = [use for draft in drafts for use in usage_of(draft, facts)]
+    answers += [_record(d, asker, origin, facts, idempotency, uses) for d in drafts[-1:]]
+    _mark_tainted(asker, {draft.taints for draft in drafts}, facts)
+    seen.note([d.shown_context for d in drafts if not d.question.dry_run], facts.now)
     return answers
 
 

@@ -46,7 +46,6 @@ def earlier_answer(
     change answers too), nor does one whose text was deleted. Raises `InvalidInput`
     (idempotency_key_reused) when the key came with another body.
     """
-    _one_at_a_time(idempotency, asker)
     record = _newest_with(idempotency, asker)
     if record is None:
         return None
@@ -82,8 +81,11 @@ def _newest_with(idempotency: Idempotency, asker: Actor) -> Record | None:
     return found.select_related("body").newest_first().first()
 
 
-def _one_at_a_time(idempotency: Idempotency, asker: Actor) -> None:
-    """Let one request with this key pass at a time; on SQLite, transactions do that anyway."""
+def take_turn(idempotency: Idempotency, asker: Actor) -> None:
+    """Let one request with this key pass at a time; on SQLite, transactions do that anyway.
+
+    Before anything is read that the answer depends on: another request may take its time.
+    """
     if connection.vendor != "postgresql":
         return
     owner = asker.client.key_id if asker.client else asker.label
