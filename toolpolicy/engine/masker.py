@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from toolpolicy.engine.argument_places import held, places_below
+from toolpolicy.engine.argument_places import Place, held, places_below
 from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.masking import Keeping, Mask, MaskRules, Path, Spot, parse_masking, settled
 from toolpolicy.engine.pointers import Found, follow
@@ -104,19 +104,33 @@ class Masker:
         for mask in dict.fromkeys(masks):
             found += mask.spots(args, root)
         if not self.alike:
-            for tool in tools:
-                found += self._nested(root, tool, args, registry)
+            scanned = {(root, mask) for mask in masks}
+            for name, family in dict.fromkeys((tool.name, tool.family) for tool in tools):
+                for entry in held(registry, name, family):
+                    found += self._nested(
+                        root, places_below(registry, entry, args), registry, scanned
+                    )
         return settled(found, root) + schema
 
-    def _nested(self, root: Path, tool: Asked, args: Any, registry: Registry) -> Iterator[Spot]:
-        for entry in held(registry, tool.name, tool.family):
-            for place in places_below(registry, entry, args):
-                at = (*root, *place.path)
-                if place.name is None:
-                    yield Spot(path=at, rule="not followed further", of=EVERYWHERE, kept=False)
-                    continue
-                target = Asked(name=place.name, family=place.family)
-                for mask in self._masks(target, registry):
+    def _nested(
+        self,
+        root: Path,
+        places: Iterable[Place],
+        registry: Registry,
+        scanned: set[tuple[Path, Mask]],
+    ) -> Iterator[Spot]:
+        """Yield what is masked at the places of targets, each scanned by each mask once.
+
+        A thousand items without arguments of their own are all sent the same whole document.
+        """
+        for place in places:
+            at = (*root, *place.path)
+            if place.name is None:
+                yield Spot(path=at, rule="not followed further", of=EVERYWHERE, kept=False)
+                continue
+            for mask in self._masks(Asked(name=place.name, family=place.family), registry):
+                if (at, mask) not in scanned:
+                    scanned.add((at, mask))
                     yield from mask.spots(place.args, at)
 
     def _masks(self, asked: Asked, registry: Registry) -> list[Mask]:
@@ -134,10 +148,11 @@ class Masker:
         return [self._mask(entry.family, entry.name) for entry in entries]
 
     def _mask(self, family: str, name: str) -> Mask:
-        key = (family, name)
-        rules, own = self._families.get(family), self._tools.get(key)
+        rules, own = self._families.get(family), self._tools.get((family, name))
         if rules is None and own is None:
             return self.everywhere
+        # One for all tools without rules of their own: callers make names up.
+        key = (family, "" if own is None else name)
         if key not in self._ready:
             places = [(EVERYWHERE, self._rules)]
             places += [] if rules is None else [(family, rules)]
