@@ -182,10 +182,7 @@ class Masker:
 
     def _with_copies(self, found: list[Spot], question: Question) -> list[Spot]:
         """Add the other places at which a masked value stands too."""
-        sent: list[tuple[Path, Any]] = [((ASKED, ARGUMENTS), question.tool.arguments)]
-        for number, target in enumerate(question.targets):
-            sent.append(((ASKED, "targets", str(number), ARGUMENTS), target.arguments))
-        roots = {path: args for path, args in sent if args is not ABSENT}
+        roots = _sent(question)
         copied = _Copied((_value_at(spot, roots), spot) for spot in found)
         if not copied.any:
             return found
@@ -198,6 +195,21 @@ class Masker:
                 for path in ((ASKED, CONTEXT, key), (CONTEXT, key)):
                     out += copied.places(value, path)
         return out
+
+
+def masked_values(question: Question, spots: Iterable[Spot]) -> Iterator[Any]:
+    """Yield what stands in the arguments of a question at these places."""
+    roots = _sent(question)
+    for spot in spots:
+        yield _value_at(spot, roots)
+
+
+def _sent(question: Question) -> dict[Path, Any]:
+    """Return the arguments of a question by their places."""
+    sent: list[tuple[Path, Any]] = [((ASKED, ARGUMENTS), question.tool.arguments)]
+    for number, target in enumerate(question.targets):
+        sent.append(((ASKED, "targets", str(number), ARGUMENTS), target.arguments))
+    return {path: args for path, args in sent if args is not ABSENT}
 
 
 def _under(path: Path, root: Path) -> bool:

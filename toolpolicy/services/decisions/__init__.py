@@ -25,6 +25,7 @@ from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, ActorKind, Origin
 from toolpolicy.services.decisions.answers import Answer, answer_document
 from toolpolicy.services.decisions.facts import Facts, gather
+from toolpolicy.services.decisions.hidden_names import hidden_names
 from toolpolicy.services.decisions.judging import explanation_of, judge_question
 from toolpolicy.services.decisions.listing import ListAnswer, record_listing
 from toolpolicy.services.decisions.recording import Draft, answering, record_all
@@ -126,9 +127,11 @@ def _sessions(questions: Sequence[Question | ListQuestion]) -> set[str]:
 def _draft(question: Question, facts: Facts) -> Draft:
     judgement = judge_question(question, facts)
     why = explanation_of(judgement, facts) if question.explain else None
+    spots = facts.masker.spots(question, facts.registry)
     return Draft(
         question=question,
         judgement=judgement,
         document=answer_document(question, judgement, facts.live, why),
-        spots=facts.masker.spots(question, facts.registry),
+        spots=spots,
+        names=hidden_names(question, judgement, spots, facts.registry),
     )

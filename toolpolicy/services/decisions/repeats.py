@@ -16,6 +16,7 @@ from toolpolicy.engine.questions import Question
 from toolpolicy.models import Record
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.decisions.answers import Answer, recorded_answer, told_in
+from toolpolicy.services.decisions.hidden_names import as_recorded
 from toolpolicy.services.decisions.replaying import replay
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.records import document_of
@@ -55,10 +56,10 @@ def earlier_answer(
     body = document_of(record)
     if body is None or any(body[name] != head[name] for name in JUDGED_BY):
         return None
-    answer = body["answer"]
-    if dumps(told_in(answer)) != dumps(told_in(now)):
+    recorded, answer = body["answer"], told_in(now)
+    if dumps(told_in(recorded)) != dumps(as_recorded(answer, recorded)):
         return None
-    if "explanation" in answer:
+    if question.explain:
         asked = replace(question, context=_judged_context(body, question.context))
         answer = {**answer, "explanation": replay(record, asked).explanation}
     return recorded_answer(record.uid, answer)

@@ -17,6 +17,7 @@ from toolpolicy.engine.questions import Question, parse_question
 from toolpolicy.models import Record
 from toolpolicy.services.decisions.answers import answer_document, told_in
 from toolpolicy.services.decisions.facts import Facts, recalled
+from toolpolicy.services.decisions.hidden_names import as_recorded
 from toolpolicy.services.decisions.judging import explanation_of, judge_question
 from toolpolicy.services.live import Live, Standing
 from toolpolicy.services.payloads import payload_of
@@ -69,7 +70,7 @@ def replay_of(body: Mapping[str, Any], question: Question | None = None) -> Repl
     facts = facts_of(body)
     asked = question or asked_in(body)
     judgement = judge_question(asked, facts)
-    answer = answer_document(asked, judgement, facts.live, None)
+    answer = as_recorded(answer_document(asked, judgement, facts.live, None), body["answer"])
     return Replay(
         explanation=explanation_of(judgement, facts),
         answer=answer,
