@@ -1,10 +1,11 @@
 """`POST decisions/batch/`: many questions, one policy, each item answered or refused alone."""
 
 import pytest
+from django.conf import settings
 
 from tests.factories import make_layer, make_rule
 from tests.timing import seconds
-from toolpolicy.models import Record
+from toolpolicy.models import Record, RecordBody
 
 ITEM = {"surface": "call", "tool": "send_mail"}
 
@@ -133,3 +134,58 @@ def test_what_an_earlier_item_lets_in_counts_for_the_later_ones(api):
         "allow",
         "deny",
     ]
+
+
+def stored():
+    return sum(len(body.text) for body in RecordBody.objects.all())
+
+
+@pytest.mark.parametrize("member", ["arguments", "targets"])
+def test_large_defaults_are_not_written_down_once_an_item(api, rules, member):
+    large = {
+        "arguments": {"text": "x" * 200_000},
+        "targets": [{"tool": "a", "arguments": "x" * 200_000}],
+    }
+    answers = results(api, {"defaults": {**ITEM, member: large[member]}, "items": [{}] * 100})
+    refused = [number for number, answer in enumerate(answers) if "decision_id" not in answer]
+    assert 0 < len(refused) < 100
+    for number in refused:
+        assert (answers[number]["code"], answers[number]["outcome"]) == ("too_large", "deny")
+        assert [error["pointer"] for error in answers[number]["errors"]] == [f"/items/{number}"]
+    assert stored() < 2 * settings.TOOLPOLICY.max_batch_bytes
+
+
+CONTEXT = {f"k{number}": "x" * 200 for number in range(50)}
+"""About 10 KB."""
+
+
+@pytest.mark.parametrize(
+    ("room", "item", "outcome"),
+    [
+        (15_000, {}, "allow"),
+        (5_000, {}, "too_large"),
+        (5_000, {"arguments": {}}, "allow"),
+        (15_000, {"context": {**CONTEXT, "k0": "y"}}, "allow"),
+        (15_000, {"context": {f"own-{key}": CONTEXT[key] for key in list(CONTEXT)[:14]}}, "allow"),
+        (
+            11_000,
+            {"context": {f"own-{key}": CONTEXT[key] for key in list(CONTEXT)[:14]}},
+            "too_large",
+        ),
+        (-1, {}, "too_large"),
+    ],
+)
+def test_an_item_with_its_defaults_may_be_as_large_as_a_question_alone(
+    api, rules, room, item, outcome
+):
+    text = "x" * (settings.TOOLPOLICY.max_body_bytes - room)
+    defaults = {**ITEM, "arguments": {"text": text}, "context": CONTEXT}
+    first, last = results(api, {"defaults": defaults, "items": [item, {"arguments": {}}]})
+    assert first.get("code", first["outcome"]) == outcome
+    assert last["outcome"] == "allow"
+
+
+def test_an_item_that_says_all_itself_may_be_no_larger_either(api, rules):
+    text = "x" * settings.TOOLPOLICY.max_body_bytes
+    large, small = results(api, {"items": [{**ITEM, "arguments": text}, ITEM]})
+    assert (large["code"], small["outcome"]) == ("too_large", "allow")

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests import cases
+from tests.live import make_live
 from toolpolicy.models import Freeze, Record
+from toolpolicy.services import freezes
 
 QUESTION = {"surface": "call", "tool": "x", "context": {"agent": "research"}}
 NEW = {"kind": "agent", "value": "research", "reason": "posting loop"}
@@ -87,3 +90,27 @@ def test_a_bound_key_sees_the_freezes_of_its_own_context(api, key_with):
     nobody = key_with("freezes:write", pinned_context={"user": "u"})
     assert nobody.get("freezes/").json()["results"] == []
     assert len(api.get("freezes/").json()["results"]) == 3
+
+
+@pytest.mark.parametrize("case", cases.load("freezes"))
+def test_a_freeze_knows_what_it_stops_as_targets_and_patterns_do(api, case):
+    """In any ASCII case, in every place where a freeze is asked (SPEC §2)."""
+    subject, context = case.get("subject", {"name": "x"}), case.get("context", {})
+    kind, value = case["freeze"]
+    make_live([])
+    api.post("freezes/", {**NEW, "kind": kind, "value": value})
+    expected = ("deny", "frozen") if case["stops"] else ("allow", "allowed")
+    asked = {"surface": "call", "subject": subject, "context": context}
+    answer = api.post("decisions/", asked).json()
+    assert (answer["outcome"], answer["reason_code"]) == expected
+    catalog = {"surface": "catalog", "subjects": [subject], "context": context}
+    assert (api.post("catalog/", catalog).json()["tools"] == []) == case["stops"]
+    named = {**context, "tool": subject["name"], "family": subject.get("family", "")}
+    assert bool(freezes.standing_over(named)) == case["stops"]
+
+
+@pytest.mark.parametrize("value", ["research", "Research"])
+def test_a_key_bound_to_an_agent_lifts_what_stops_that_agent(api, key_with, value):
+    bound = key_with("freezes:write", pinned_context={"agent": "research"})
+    made = api.post("freezes/", {**NEW, "value": value}).json()
+    assert bound.post(f"freezes/{made['pk']}/lift/").json()["lifted_at"]

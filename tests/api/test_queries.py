@@ -160,8 +160,9 @@ def test_an_import_that_changes_nothing(rows, django_assert_num_queries):
 
 
 # A layer with its rules; a document looked for and kept; a version and its number; the pointer; the
-# record with its body. Before all that, the new document is read once to be compiled.
-STORED = 2 + 2 + 2 + 1 + 2
+# record with its body, and whether the key still stands. Before all that, the new document is read
+# once to be compiled.
+STORED = 2 + 2 + 2 + 1 + 2 + 1
 COMPILED = 1
 UNDONE, AFTERWARDS = 1, 1  # the next record has to look anew which number is its own
 

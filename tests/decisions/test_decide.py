@@ -2,8 +2,10 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests.live import SYSTEM, make_client, make_live, register, strict
 from toolpolicy.conf import UnregisteredTools
@@ -277,6 +279,41 @@ class TestRepeats:
         self.repeat(client_actor)
         Freeze.objects.create(kind="tool", value="x", reason="stop", created_by_label="x")
         assert self.repeat(client_actor).reason_code == "frozen"
+
+    @pytest.mark.parametrize(
+        ("bound", "effect", "answers"),
+        [
+            ("valid_from", "deny", ("allow", "deny")),
+            ("valid_until", "deny", ("deny", "allow")),
+            ("valid_from", "require_approval", ("allow", "needs_approval")),
+            ("valid_from", "hide", ("allow", "allow")),
+        ],
+    )
+    def test_what_time_made_another_answer_is_decided_anew(
+        self, client_actor, monkeypatch, bound, effect, answers
+    ):
+        now = timezone.now()
+        later = now + timedelta(minutes=1)
+        make_live([strict({"effect": effect, "match": {}}, settings={bound: later.isoformat()})])
+        first = self.repeat(client_actor)
+        monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=2))
+        again = self.repeat(client_actor)
+        assert (first.outcome, again.outcome) == answers
+        same = answers[0] == answers[1]
+        assert (again.decision_id == first.decision_id) is same
+        assert Record.objects.filter(kind="decision").count() == (1 if same else 2)
+
+    def test_what_a_session_read_meanwhile_counts_for_a_repeat(self, client_actor):
+        when = {"untrusted_content": "true"}
+        make_live([strict({"effect": "deny", "match": {"name": "x"}, "when": when})])
+        register("web", {"name": "x", "hints": {"open_world": False}}, {"name": "browse"})
+        members = {"context": {"session": "s-1"}}
+        first = self.repeat(client_actor, **members)
+        assert self.repeat(client_actor, **members) == first
+        ask(client_actor, tool="browse", **members)
+        again = self.repeat(client_actor, **members)
+        assert (first.outcome, again.outcome) == ("allow", "deny")
+        assert self.repeat(client_actor, **members) == again
 
     def test_the_key_with_another_body_is_refused(self, client_actor):
         make_live([])

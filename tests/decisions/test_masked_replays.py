@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.decisions.test_masking import QUESTION, SECRETS, ask, house, lay  # noqa: F401  (a fixture)
-from tests.live import SYSTEM, make_client
+from tests.decisions.test_masking import (
+    QUESTION,
+    RUN,
+    SECRETS,
+    ask,
+    house,  # noqa: F401  (a fixture)
+    lay,
+    tables_with,
+)
+from tests.live import SYSTEM, make_client, make_live, register, strict
 from toolpolicy.audit.commitments import opens
 from toolpolicy.engine import canonical
 from toolpolicy.engine.met_values import HIDDEN
@@ -15,6 +23,7 @@ from toolpolicy.models import MaskedValue, Record
 from toolpolicy.services import decisions
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.decisions import Idempotency
+from toolpolicy.services.decisions.proving import prove
 from toolpolicy.services.payloads import ValuesMissing, look, payload_of
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +137,59 @@ def test_a_repeat_gets_the_same_answer_with_its_whole_explanation(house, mode): 
     MaskedValue.objects.all().delete()
     third = decisions.decide(asker=client, question=question, idempotency=once)
     assert canonical.dumps(third.document) == canonical.dumps(first.document)
+
+
+# --- targets that are named where nothing is shown -----------------------------------------------
+
+SECRET = "s3cr3t-in-a-name"
+NAMED = {"surface": "call", "tool": "run", "arguments": {"tool": SECRET, "args": {}}}
+MASKS: list[dict[str, Any]] = [{"mode": "digest"}, {"pointers": ["/tool"]}, {"pointers": [""]}]
+RULES: list[dict[str, Any]] = [
+    {"effect": "allow", "match": {}},
+    {"effect": "deny", "match": {"name": "s3cr3t*"}},
+    {"effect": "require_approval", "match": {"name": "s3cr3t*"}},
+]
+
+
+@pytest.mark.parametrize("rules", MASKS, ids=str)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["effect"])
+@pytest.mark.parametrize("known_only", [True, False])
+def test_a_masked_targets_name_stands_nowhere_and_the_record_proves_as_others_do(
+    house,  # noqa: F811
+    rules,
+    rule,
+    known_only,
+):
+    make_live([strict(rule)])
+    register("kit", {"name": "hub"}, dispatcher={**RUN, "known_targets_only": known_only})
+    lay("hub", **rules)
+    client, once = Actor.for_client(make_client()), Idempotency("k", "hmac:x")
+    question = parse_question({**NAMED, "tool": "hub", "explain": True})
+    first, again = (
+        decisions.decide(asker=client, question=question, idempotency=once) for _ in range(2)
+    )
+    assert canonical.dumps(again.document) == canonical.dumps(first.document)
+    if first.outcome != "allow":
+        assert SECRET in first.message  # the caller knows it
+    record = Record.objects.get(uid=first.decision_id)
+    kept = set() if rules.get("mode") else {"toolpolicy_maskedvalue.value"}
+    assert tables_with(SECRET) == kept
+    body = json.loads(record.body.text)
+    assert [one["name"] for one in body["judged"][1:]] == ([] if known_only else [HIDDEN])
+    assert prove(record).verdict == ("same" if kept else "incomplete")
+
+
+def test_a_registered_targets_name_is_the_registrys_and_is_shown(house):  # noqa: F811
+    lay("run", mode="digest")
+    record = ask({**NAMED, "arguments": {"tool": "read", "args": {}}, "explain": True})
+    body = json.loads(record.body.text)
+    assert [one["name"] for one in body["judged"]] == ["run", "read"]
+    assert "explanation" in body["answer"]
+
+
+def test_a_target_that_is_masked_nowhere_is_shown(house):  # noqa: F811
+    body = json.loads(ask(NAMED).body.text)
+    assert [one["name"] for one in body["judged"]] == ["run", SECRET]
 
 
 # --- looking -------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ NAMED = [
     ({"name": "pay", "family": "x"}, {"iban": "bank", "to": "bank/pay", "token": EVERYWHERE}),
     ("twice", {"iban": "bank", "token": EVERYWHERE}),
     ({"name": "unheard_of", "family": "bank"}, {"iban": "bank", "token": EVERYWHERE}),
+    ({"name": "unheard_of", "family": "BANK"}, {"iban": "bank", "token": EVERYWHERE}),
     ("unheard_of", {"token": EVERYWHERE}),
     ("read", {"token": EVERYWHERE}),
 ]
@@ -222,3 +223,43 @@ def test_no_more_than_some_objects_are_looked_for_elsewhere():
     found = masked({}, arguments=sent)
     assert "asked/arguments/same/0" in found
     assert "asked/arguments/same/1" not in found
+
+
+class Watched(dict[str, Any]):
+    """An item that counts how often its members are gone through."""
+
+    looks = 0
+
+    def items(self) -> Any:
+        type(self).looks += 1
+        return super().items()
+
+
+BATCH = Registry(
+    [entry("batch", target=("/tool",), family="/family", items="/tools"), entry("pay", "bank")]
+)
+
+
+@pytest.mark.parametrize("name", ["pay", "unheard_of", "made_up_{}"])
+@pytest.mark.parametrize(
+    "document", [BY_FAMILY, BY_TOOL, DIGEST, {"all": {"pointers": ["/to"]}}], ids=str
+)
+def test_items_that_are_sent_one_whole_document_do_not_each_have_it_scanned(document, name):
+    def looks(count: int) -> int:
+        items = [Watched(tool=name.format(n), family="bank") for n in range(count)]
+        question = parse_question(
+            {"surface": "call", "tool": "batch", "arguments": {"tools": items}}
+        )
+        Watched.looks = 0
+        Masker(document).spots(question, BATCH)
+        return Watched.looks
+
+    assert looks(200) <= 2 * looks(100) <= 1_000
+
+
+def test_made_up_names_leave_nothing_behind():
+    masker = Masker(BY_FAMILY)
+    for number in range(50):
+        tool = {"name": f"made_up_{number}", "family": "bank"}
+        masker.spots(parse_question({"surface": "call", "tool": tool, "arguments": {}}), REGISTRY)
+    assert len(masker._ready) == 1

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolpolicy.api.failures import problem_of
-from toolpolicy.api.problems import Problem, ProblemError
+from toolpolicy.api.problems import Problem, ProblemError, problem
+from toolpolicy.api.reading import BATCH, NORMAL, TOO_LARGE
+from toolpolicy.engine.canonical import dumps
 from toolpolicy.engine.faults import Fault, FaultList, Faults, join
 from toolpolicy.engine.questions import QUESTION_MEMBERS, Question
 from toolpolicy.engine.reading import Reader
@@ -55,11 +57,52 @@ def read_batch(document: Any, read: Callable[[Any], Question]) -> Batch:
 def _read_items(
     items: Sequence[Any], defaults: Mapping[str, Any], read: Callable[[Any], Question]
 ) -> Iterator[Question | Problem]:
+    room = _Room(defaults)
     for number, item in enumerate(items):
         try:
+            room.take(item)
             yield read(_over(defaults, item))
         except (Faults, ProblemError) as error:
             yield _placed(problem_of(error), number, item, defaults)
+
+
+class _Room:
+    """What the items may hold with what they take from the defaults: each, and all together.
+
+    A question is recorded whole, so that defaults are written as often as there are items.
+    """
+
+    def __init__(self, defaults: Mapping[str, Any]) -> None:
+        self._most = NORMAL.limits.size
+        self._all = self._left = BATCH.limits.size
+        self._members = {name: _size({name: value}) for name, value in defaults.items()}
+        shared = defaults.get(CONTEXT)
+        self._context = (
+            {key: _size({key: value}) for key, value in shared.items()}
+            if isinstance(shared, dict)
+            else {}
+        )
+
+    def take(self, item: Any) -> None:
+        """Make room for one more item. Raise a problem when there is not enough."""
+        size = _size(item)
+        if isinstance(item, dict):
+            size += sum(one for name, one in self._members.items() if name not in item)
+            own = item.get(CONTEXT)
+            if isinstance(own, dict):
+                size += sum(one for key, one in self._context.items() if key not in own)
+        if size > self._most:
+            said = f"the item has more than {self._most} bytes with what the defaults add"
+        elif size > self._left:
+            said = f"the items have more than {self._all} bytes with what the defaults add to each"
+        else:
+            self._left -= size
+            return
+        raise problem(TOO_LARGE, said, faults=(Fault("", said, TOO_LARGE),))
+
+
+def _size(value: Any) -> int:
+    return len(dumps(value).encode())
 
 
 def _over(defaults: Mapping[str, Any], item: Any) -> Any:
@@ -73,17 +116,17 @@ def _over(defaults: Mapping[str, Any], item: Any) -> Any:
     return merged
 
 
-def _placed(problem: Problem, number: int, item: Any, defaults: Mapping[str, Any]) -> Problem:
+def _placed(found: Problem, number: int, item: Any, defaults: Mapping[str, Any]) -> Problem:
     """Return the problem of an item with pointers into the whole body."""
     here = join("/items", number)
     faults = FaultList(
         (
             fault.moved(_base(fault.pointer, here, item, defaults) + fault.pointer)
-            for fault in problem.faults
+            for fault in found.faults
         ),
         MOST_OF_AN_ITEM,
     )
-    return Problem(code=problem.code, detail=problem.detail, faults=faults.told(), deny=True)
+    return Problem(code=found.code, detail=found.detail, faults=faults.told(), deny=True)
 
 
 def _base(pointer: str, here: str, item: Any, defaults: Mapping[str, Any]) -> str:
@@ -108,7 +151,7 @@ def write_results(batch: Batch, answers: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _without_request(problem: Problem) -> dict[str, Any]:
-    document = problem.document("")
+def _without_request(refused: Problem) -> dict[str, Any]:
+    document = refused.document("")
     del document["request_id"]
     return document

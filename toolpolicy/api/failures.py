@@ -19,6 +19,7 @@ from rest_framework import exceptions as drf
 from toolpolicy.api.callers import Caller, caller_of
 from toolpolicy.api.problems import CHALLENGE_INVALID, FALLBACK, KINDS, Problem, ProblemError
 from toolpolicy.api.replies import Reply, problem_reply
+from toolpolicy.audit.writer import KeyRevoked
 from toolpolicy.engine.faults import Fault, Faults, shown, total
 from toolpolicy.services import refusals
 from toolpolicy.services.errors import (
@@ -29,6 +30,7 @@ from toolpolicy.services.errors import (
     Refused,
     Stale,
     Unavailable,
+    key_revoked,
 )
 
 logger = logging.getLogger(__name__)
@@ -131,6 +133,12 @@ def _(error: Stale) -> Problem:
 def _(error: KeyRefused) -> Problem:
     headers = {"WWW-Authenticate": CHALLENGE_INVALID}
     return Problem(code=error.code, detail=error.faults[0].message, headers=headers)
+
+
+@problem_of.register
+def _(error: KeyRevoked) -> Problem:
+    del error
+    return problem_of(key_revoked())
 
 
 @problem_of.register

@@ -25,11 +25,20 @@ from toolpolicy.audit.headers import moment
 from toolpolicy.engine.canonical import dumps
 from toolpolicy.engine.masking import Spot
 from toolpolicy.models import ApiClient, MaskedValue, Record, RecordBody, RuleUsage
+from toolpolicy.models.choices import RecordKind
 
 ENVELOPE: Final = frozenset({"v", "id", "kind", "at", "writer"})
 """Members of every text."""
 _OURS: Final = ENVELOPE | {MASKED}
 _SLOT: Final = "toolpolicy_writer"
+# Decisions and listings ask with what they read anyway; a refusal is told of any key.
+_ASKED_ELSEWHERE: Final = frozenset(
+    (RecordKind.DECISION, RecordKind.SIMULATION, RecordKind.LISTING, RecordKind.REFUSED)
+)
+
+
+class KeyRevoked(Exception):
+    """The API key that does something was revoked since it was recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +93,8 @@ def write(
 ) -> Record:
     """Write one record, its body and its usage counts: three statements (two without usage).
 
+    One more asks about the key of `client`; raise `KeyRevoked` where it does not stand any more.
+
     `spots` are the places of the body that the text does not show: commitments stand there, and
     one more statement keeps the values apart. None may stand inside another.
 
@@ -93,6 +104,7 @@ def write(
     transaction, give all usage to the last one: counts lock rows until the commit, and one sorted
     statement cannot deadlock with another.
     """
+    _check_key(client, kind)
     uid, at, writer = uuid.uuid4(), timezone.now(), _writer_of(connections[DEFAULT_DB_ALIAS])
     place = {"id": writer.id, "n": (number := writer.next_number())}
     shown, hidden = _shown(body, spots)
@@ -111,9 +123,15 @@ def write(
     writer.given(number)
     RecordBody.objects.create(record=record, text=text)
     _keep_apart(record, hidden)
-    if usage:
-        _count(usage, at, writer)
+    _count(usage, at, writer)
     return record
+
+
+def _check_key(client: ApiClient | None, kind: str) -> None:
+    if client is None or kind in _ASKED_ELSEWHERE:
+        return
+    if ApiClient.objects.filter(pk=client.pk, revoked_at__isnull=False).exists():
+        raise KeyRevoked(client.key_id)
 
 
 def leaf_hash(text: str) -> str:
@@ -155,6 +173,8 @@ def _copies(model: type[Model], copies: RecordIndex | Usage) -> dict[str, Any]:
 
 
 def _count(usage: Sequence[Usage], at: datetime, writer: "_Writer") -> None:
+    if not usage:
+        return
     database = writer.database
     counts = Counter(Usage(**_copies(RuleUsage, use)) for use in usage)
     hour = at.replace(minute=0, second=0, microsecond=0)

@@ -20,6 +20,11 @@ def ascii_lower(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_FOLD)
 
 
+def same_text(one: str, other: str) -> bool:
+    """Tell whether two texts are one to patterns: equal but for the case of ASCII letters."""
+    return ascii_lower(one) == ascii_lower(other)
+
+
 def glob_match(pattern: str, text: str) -> bool:
     """Tell whether `pattern` matches all of `text`.
 

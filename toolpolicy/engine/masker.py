@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from toolpolicy.engine.argument_places import held, places_below
+from toolpolicy.engine.argument_places import Place, held, places_below
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.masking import Keeping, Mask, MaskRules, Path, Spot, parse_masking, settled
 from toolpolicy.engine.pointers import Found, follow
 from toolpolicy.engine.questions import Asked, ListQuestion, Question
@@ -104,19 +105,33 @@ class Masker:
         for mask in dict.fromkeys(masks):
             found += mask.spots(args, root)
         if not self.alike:
-            for tool in tools:
-                found += self._nested(root, tool, args, registry)
+            scanned = {(root, mask) for mask in masks}
+            for name, family in dict.fromkeys((tool.name, tool.family) for tool in tools):
+                for entry in held(registry, name, family):
+                    found += self._nested(
+                        root, places_below(registry, entry, args), registry, scanned
+                    )
         return settled(found, root) + schema
 
-    def _nested(self, root: Path, tool: Asked, args: Any, registry: Registry) -> Iterator[Spot]:
-        for entry in held(registry, tool.name, tool.family):
-            for place in places_below(registry, entry, args):
-                at = (*root, *place.path)
-                if place.name is None:
-                    yield Spot(path=at, rule="not followed further", of=EVERYWHERE, kept=False)
-                    continue
-                target = Asked(name=place.name, family=place.family)
-                for mask in self._masks(target, registry):
+    def _nested(
+        self,
+        root: Path,
+        places: Iterable[Place],
+        registry: Registry,
+        scanned: set[tuple[Path, Mask]],
+    ) -> Iterator[Spot]:
+        """Yield what is masked at the places of targets, each scanned by each mask once.
+
+        A thousand items without arguments of their own are all sent the same whole document.
+        """
+        for place in places:
+            at = (*root, *place.path)
+            if place.name is None:
+                yield Spot(path=at, rule="not followed further", of=EVERYWHERE, kept=False)
+                continue
+            for mask in self._masks(Asked(name=place.name, family=place.family), registry):
+                if (at, mask) not in scanned:
+                    scanned.add((at, mask))
                     yield from mask.spots(place.args, at)
 
     def _masks(self, asked: Asked, registry: Registry) -> list[Mask]:
@@ -128,14 +143,17 @@ class Masker:
             return [self.everywhere]
         entries = held(registry, asked.name, asked.family) or registry.twins(asked.name)
         if not entries:
-            return [self._mask(asked.family or "", asked.name)]
+            said = asked.family or ""
+            families = [name for name in self._families if same_text(name, said)]
+            return [self._mask(family, asked.name) for family in families or [said]]
         return [self._mask(entry.family, entry.name) for entry in entries]
 
     def _mask(self, family: str, name: str) -> Mask:
-        key = (family, name)
-        rules, own = self._families.get(family), self._tools.get(key)
+        rules, own = self._families.get(family), self._tools.get((family, name))
         if rules is None and own is None:
             return self.everywhere
+        # One for all tools without rules of their own: callers make names up.
+        key = (family, "" if own is None else name)
         if key not in self._ready:
             places = [(EVERYWHERE, self._rules)]
             places += [] if rules is None else [(family, rules)]
@@ -187,6 +205,13 @@ def shown_context(context: Mapping[str, str], spots: Iterable[Spot]) -> dict[str
     """Return the part of a context that stands in the record of a question with these spots."""
     hidden = {spot.path[1] for spot in spots if spot.path[0] == CONTEXT}
     return {key: value for key, value in context.items() if key not in hidden}
+
+
+def masked_values(question: Question, spots: Iterable[Spot]) -> Iterator[Any]:
+    """Yield what stands in the arguments and schemas of a question at these places."""
+    roots = _roots(question)
+    for spot in spots:
+        yield _value_at(spot, roots)
 
 
 def _roots(question: Question) -> dict[Path, Any]:

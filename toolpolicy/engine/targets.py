@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from toolpolicy.engine.pointers import Found, Missing, resolve
 from toolpolicy.engine.reading import Reader, present
+from toolpolicy.engine.subjects import name_fault
 from toolpolicy.engine.values import ABSENT
 from toolpolicy.engine.words import ReasonCode
 
@@ -102,16 +103,20 @@ class _Refused(Exception):
         self.refusal = Refusal(reason_code, tool)
 
 
-def unfold(lookup: Lookup, known: Known, args: Any) -> tuple[Target, ...] | Refusal:
+def unfold(
+    lookup: Lookup, known: Known, args: Any, *, strict: bool = True
+) -> tuple[Target, ...] | Refusal:
     """Return the targets of a call, depth first, without the dispatcher; () for a plain tool.
 
     A refusal names why: dispatcher_bad_target, dispatcher_unknown_target, dispatcher_cycle,
     dispatcher_too_deep (beyond 8 hops or 1,000 targets, or 10,000 items with those that name none),
-    or what the look-up says of a bare name.
+    or what the look-up says of a bare name. `strict=False` follows the vectors, and takes for a
+    name what no tool can be named (SPEC §1).
     """
     found: list[Target] = []
     try:
-        for number, target in enumerate(_follow(lookup, known, args, (known,)), start=1):
+        followed = _follow(lookup, known, args, (known,), strict=strict)
+        for number, target in enumerate(followed, start=1):
             found += [] if target is None else [target]
             if len(found) > MAX_TARGETS or number > MAX_ITEMS:
                 return Refusal(ReasonCode.DISPATCHER_TOO_DEEP, known.name)
@@ -121,14 +126,14 @@ def unfold(lookup: Lookup, known: Known, args: Any) -> tuple[Target, ...] | Refu
 
 
 def _follow(
-    lookup: Lookup, known: Known, args: Any, path: tuple[Known, ...]
+    lookup: Lookup, known: Known, args: Any, path: tuple[Known, ...], *, strict: bool
 ) -> Iterator[Target | None]:
     """Yield the targets depth first; None for an item that names none."""
     dispatcher = known.dispatcher
     if dispatcher is None:
         return
     for item in _items(dispatcher, known, args):
-        name = _name(dispatcher, known, item)
+        name = _name(dispatcher, known, item, strict=strict)
         if name is None:
             yield None
             continue
@@ -144,7 +149,7 @@ def _follow(
             continue
         if any((step.family, step.name) == (target.family, target.name) for step in path):
             raise _Refused(ReasonCode.DISPATCHER_CYCLE, name)
-        yield from _follow(lookup, target, target_args, (*path, target))
+        yield from _follow(lookup, target, target_args, (*path, target), strict=strict)
 
 
 def _items(dispatcher: Dispatcher, known: Known, args: Any) -> list[Any]:
@@ -161,19 +166,24 @@ def _items(dispatcher: Dispatcher, known: Known, args: Any) -> list[Any]:
     raise _Refused(ReasonCode.DISPATCHER_BAD_TARGET, known.name)
 
 
-def _name(dispatcher: Dispatcher, known: Known, item: Any) -> str | None:
+def _name(dispatcher: Dispatcher, known: Known, item: Any, *, strict: bool) -> str | None:
     """Return the one name that the target pointers find; None where it may be missing."""
     names: set[str] = set()
     for pointer in dispatcher.target:
         found = Missing.ABSENT if item is ABSENT else resolve(pointer, item)
         if found is Missing.ABSENT:
             continue
-        if not isinstance(found, Found) or not isinstance(found.value, str) or not found.value:
+        # Before anything repeats it: registry and rules are asked about names alone.
+        if not isinstance(found, Found) or not _is_name(found.value, strict=strict):
             raise _Refused(ReasonCode.DISPATCHER_BAD_TARGET, known.name)
         names.add(found.value)
     if len(names) > 1 or (not names and dispatcher.target_required):
         raise _Refused(ReasonCode.DISPATCHER_BAD_TARGET, known.name)
     return names.pop() if names else None
+
+
+def _is_name(value: Any, *, strict: bool) -> bool:
+    return isinstance(value, str) and bool(value) and not (strict and name_fault(value))
 
 
 def _identify(lookup: Lookup, dispatcher: Dispatcher, item: Any, name: str) -> Known | None:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from toolpolicy.engine.declarations import family_fault, prefix_fault
 from toolpolicy.engine.faults import Fault, did_you_mean, shown
-from toolpolicy.engine.globs import ascii_lower
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.masking import parse_masking
 from toolpolicy.engine.reading import Reader
 from toolpolicy.models import PolicyState, ToolFamily
@@ -40,7 +40,7 @@ CHECKS: Final[Mapping[str, Callable[[str], str | None]]] = {
 
 def twin_fault(name: str, families: Iterable[str]) -> str | None:
     """Say that a family's name differs from another's by ASCII case only, which rules ignore."""
-    twins = [one for one in families if ascii_lower(one) == ascii_lower(name) and one != name]
+    twins = [one for one in families if same_text(one, name) and one != name]
     return f"{shown(name)} differs from {shown(twins[0])} by case only" if twins else None
 
 

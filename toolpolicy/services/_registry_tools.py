@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from toolpolicy.engine.declarations import Declaration, declare, effective_subject
 from toolpolicy.engine.faults import Fault, Faults, shown
-from toolpolicy.engine.globs import ascii_lower
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.masking import parse_masking
 from toolpolicy.engine.privilege import parse_privilege
 from toolpolicy.engine.targets import parse_dispatcher
@@ -98,7 +98,7 @@ def _tool(family: ToolFamily, declaration: Declaration) -> Tool:
     """Return the tool of this name: the registered one, or a new one that is not stored yet."""
     name = declaration.name
     for twin in Tool.objects.exclude(name=name).values_list("name", flat=True):
-        if ascii_lower(twin) == ascii_lower(name):
+        if same_text(twin, name):
             message = f"{shown(name)} differs from the registered {shown(twin)} by case only"
             raise InvalidInput([Fault("/name", message, "case_twin")])
     held = (

@@ -22,7 +22,14 @@ from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope, RecordKind
 from toolpolicy.services._keys import Key, new_key, read_key
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
 from toolpolicy.services.bounds import loose
-from toolpolicy.services.errors import InvalidInput, KeyRefused, NotFound, Refused, model_faults
+from toolpolicy.services.errors import (
+    InvalidInput,
+    KeyRefused,
+    NotFound,
+    Refused,
+    key_revoked,
+    model_faults,
+)
 
 MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
 # Last use is written at most this often: a decision costs no second write.
@@ -106,9 +113,10 @@ def revoke(*, actor: Actor, client: int, origin: Origin = NOWHERE) -> ApiClient:
         message = "a key bound to a context revokes only keys that are bound to the same"
         raise Refused("pinned_context", message)
     if found.revoked_at is None:
+        # The record first: a key may revoke itself, and a revoked one writes nothing any more.
+        _record("revoke_key", f"revoked the key {shown(found.name)}", found, actor, origin)
         found.revoked_at = timezone.now()
         found.save(update_fields=("revoked_at",))
-        _record("revoke_key", f"revoked the key {shown(found.name)}", found, actor, origin)
     return found
 
 
@@ -127,7 +135,7 @@ def authenticate(*, key: str) -> ApiClient:
         raise KeyRefused("key_invalid", "the API key is not valid")
     now = timezone.now()
     if client.revoked_at is not None:
-        raise KeyRefused("key_revoked", "the API key was revoked")
+        raise key_revoked()
     if client.expires_at is not None and client.expires_at <= now:
         raise KeyRefused("key_expired", "the API key has expired")
     _note_use(client, now)

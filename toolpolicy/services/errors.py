@@ -68,6 +68,11 @@ class KeyRefused(ServiceError):
         super().__init__(code, [Fault("", message, code)])
 
 
+def key_revoked() -> KeyRefused:
+    """Return the refusal of a key that was revoked."""
+    return KeyRefused("key_revoked", "the API key was revoked")
+
+
 def unknown_members(values: Mapping[str, object], known: Iterable[str]) -> list[Fault]:
     """Return a fault for each member of `values` that is not known, with the nearest known one."""
     reader = Reader()

@@ -18,7 +18,9 @@ from toolpolicy.engine.evaluate import Judged
 from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.values import Policy
 from toolpolicy.engine.words import Exposure, Surface
+from toolpolicy.models import ApiClient
 from toolpolicy.services import registry_store
+from toolpolicy.services.errors import key_revoked
 from toolpolicy.services.made_once import made_once
 from toolpolicy.services.stored_texts import text_of
 
@@ -34,9 +36,10 @@ SHOWN = {
 # One row at least: the state; more when freezes stand. The ORM cannot join what has no relation.
 _LIVE_SQL = """
 SELECT v.number, v.document_id, s.registry_digest, s.settings_digest, s.masking_digest, {clock},
-    f.kind, f.value, f.reason
+    k.revoked_at IS NOT NULL, f.kind, f.value, f.reason
 FROM toolpolicy_policystate s
 LEFT JOIN toolpolicy_policyversion v ON v.id = s.live_id
+LEFT JOIN toolpolicy_apiclient k ON k.id = %s
 LEFT JOIN toolpolicy_freeze f
     ON f.lifted_at IS NULL AND (f.until IS NULL OR f.until > %s)
 WHERE s.id = 1
@@ -78,16 +81,22 @@ class Live:
     """What the database's clock said; "" where nothing was read."""
 
 
-def read_live(now: datetime) -> Live:
-    """Read what is live at `now`. One query."""
+def read_live(now: datetime, client: ApiClient | None = None) -> Live:
+    """Read what is live at `now`. One query.
+
+    Raises `KeyRefused` when the key of `client` was revoked: then nothing is live for it.
+    """
     with connection.cursor() as cursor:
         sql = _LIVE_SQL.format(clock=_CLOCKS[connection.vendor])
-        cursor.execute(sql, [connection.ops.adapt_datetimefield_value(now)])
+        moment = connection.ops.adapt_datetimefield_value(now)
+        cursor.execute(sql, [client.pk if client else None, moment])
         rows = cursor.fetchall()
     if not rows:
         return Live(version=None, policy="", registry="", settings="")
-    number, document, registry, settings, masking, clock = rows[0][:6]
-    freezes = tuple(Standing(*row[6:]) for row in rows if row[6] is not None)
+    number, document, registry, settings, masking, clock, revoked = rows[0][:7]
+    if revoked:
+        raise key_revoked()
+    freezes = tuple(Standing(*row[7:]) for row in rows if row[7] is not None)
     return Live(
         version=number,
         policy=document or "",

@@ -33,7 +33,7 @@ from toolpolicy.admin.tracing.answers import AnswerView
 from toolpolicy.admin.tracing.links import rule_address
 from toolpolicy.admin.words import Words, filled
 from toolpolicy.engine.faults import Faults, said
-from toolpolicy.engine.globs import ascii_lower
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.questions import Question, parse_question
 from toolpolicy.engine.registry import Entry, Registry
 from toolpolicy.models import MaskedValue, Record
@@ -246,7 +246,7 @@ def _shown(
 
 def _like(held: Registry, name: str) -> tuple[str, ...]:
     """Return the registered tools that a name of none may have been meant for."""
-    twins = (entry for entry in held if ascii_lower(entry.name) == ascii_lower(name))
+    twins = (entry for entry in held if same_text(entry.name, name))
     return tuple(f"{entry.family}/{entry.name}" for entry in twins) or registry.names_like(name)
 
 

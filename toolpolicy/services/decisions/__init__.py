@@ -8,7 +8,8 @@
     >>> answer.allowed, answer.message  # doctest: +SKIP
 
 Every function records what it answers before it returns, and raises rather than answer without a
-record: `services.errors.Unavailable` is never an allow.
+record: `services.errors.Unavailable` is never an allow, nor is `services.errors.KeyRefused`, which
+a key gets that was revoked since it was recognised.
 """
 
 import json
@@ -24,10 +25,11 @@ from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import NOWHERE, Actor, ActorKind, Origin
 from toolpolicy.services.decisions.answers import Answer, answer_document
 from toolpolicy.services.decisions.facts import Facts, gather
+from toolpolicy.services.decisions.hidden_names import hidden_names
 from toolpolicy.services.decisions.judging import explanation_of, judge_question
 from toolpolicy.services.decisions.listing import ListAnswer, record_listing
-from toolpolicy.services.decisions.recording import Draft, failing_closed, record_all
-from toolpolicy.services.decisions.repeats import Idempotency
+from toolpolicy.services.decisions.recording import Draft, answering, record_all
+from toolpolicy.services.decisions.repeats import Idempotency, take_turn
 from toolpolicy.services.decisions.replaying import Replay, asked_in, question_of, replay
 
 __all__ = (
@@ -58,11 +60,14 @@ def decide(
     Raises `Unavailable` when the decision cannot be recorded, `InvalidInput` when an idempotency
     key is used for another body.
     """
-    with failing_closed():
-        facts = gather(asker, _sessions([question]), timezone.now())
-    drafts = [_draft(question, facts)]
-    answers = record_all(drafts, asker=asker, origin=origin, facts=facts, idempotency=idempotency)
-    return answers[0]
+    with answering() as started:
+        if idempotency is not None:
+            take_turn(idempotency, asker)
+        facts = gather(asker, _sessions([question]), timezone.now(), started)
+        drafts = [_draft(question, facts)]
+        return record_all(drafts, asker=asker, origin=origin, facts=facts, idempotency=idempotency)[
+            0
+        ]
 
 
 def decide_batch(
@@ -72,16 +77,15 @@ def decide_batch(
 
     What an earlier one lets into a session counts for the later ones.
     """
-    with failing_closed():
-        facts = gather(asker, _sessions(questions), timezone.now())
-    drafts = []
-    seen = facts
-    for question in questions:
-        draft = _draft(question, seen)
-        drafts.append(draft)
-        if draft.taints and asker.client is not None:
-            seen = seen.tainting(draft.taints)
-    return record_all(drafts, asker=asker, origin=origin, facts=facts)
+    with answering() as started:
+        facts = seen = gather(asker, _sessions(questions), timezone.now(), started)
+        drafts = []
+        for question in questions:
+            draft = _draft(question, seen)
+            drafts.append(draft)
+            if draft.taints and asker.client is not None:
+                seen = seen.tainting(draft.taints)
+        return record_all(drafts, asker=asker, origin=origin, facts=facts)
 
 
 def simulate(*, asker: Actor, question: Question, origin: Origin = NOWHERE) -> Answer:
@@ -111,9 +115,9 @@ def list_tools(*, asker: Actor, question: ListQuestion, origin: Origin = NOWHERE
 
     Raises `Unavailable` when there is no policy or the listing cannot be recorded.
     """
-    with failing_closed():
-        facts = gather(asker, _sessions([question]), timezone.now())
-    return record_listing(question, asker=asker, origin=origin, facts=facts)
+    with answering() as started:
+        facts = gather(asker, _sessions([question]), timezone.now(), started)
+        return record_listing(question, asker=asker, origin=origin, facts=facts)
 
 
 def _sessions(questions: Sequence[Question | ListQuestion]) -> set[str]:
@@ -123,9 +127,11 @@ def _sessions(questions: Sequence[Question | ListQuestion]) -> set[str]:
 def _draft(question: Question, facts: Facts) -> Draft:
     judgement = judge_question(question, facts)
     why = explanation_of(judgement, facts) if question.explain else None
+    spots = facts.masker.spots(question, facts.registry)
     return Draft(
         question=question,
         judgement=judgement,
         document=answer_document(question, judgement, facts.live, why),
-        spots=facts.masker.spots(question, facts.registry),
+        spots=spots,
+        names=hidden_names(question, judgement, spots, facts.registry),
     )

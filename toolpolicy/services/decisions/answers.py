@@ -46,6 +46,11 @@ def recorded_answer(uid: UUID, document: Mapping[str, Any]) -> Answer:
     return Answer(str(uid), {"decision_id": str(uid), **document})
 
 
+def told_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer says, without the explanation of it."""
+    return {name: value for name, value in document.items() if name != "explanation"}
+
+
 def answer_document(
     question: Question, judgement: Judgement, live: Live, explanation: Mapping[str, Any] | None
 ) -> dict[str, Any]:

@@ -63,10 +63,15 @@ class Facts:
         return None
 
 
-def gather(asker: Actor, sessions: Collection[str], now: datetime) -> Facts:
-    """Read the facts: one query, one more when a client names sessions, none for what is cached."""
-    started = perf_counter()
-    live = read_live(now)
+def gather(
+    asker: Actor, sessions: Collection[str], now: datetime, started: float | None = None
+) -> Facts:
+    """Read the facts: one query, one more when a client names sessions, none for what is cached.
+
+    `started` is when the question came in, by default now. Raises `KeyRefused` for a key that was
+    revoked since it was recognised.
+    """
+    live = read_live(now, asker.client)
     return Facts(
         live=live,
         compiled=compiled(live.policy, live.registry),
@@ -75,7 +80,7 @@ def gather(asker: Actor, sessions: Collection[str], now: datetime) -> Facts:
         now=now,
         masker=masking.load(live.masking),
         tainted=_tainted(asker, sessions),
-        started=started,
+        started=perf_counter() if started is None else started,
     )
 
 

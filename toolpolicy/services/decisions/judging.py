@@ -11,6 +11,7 @@ from toolpolicy.conf import UnregisteredTools
 from toolpolicy.engine.decision import Decision
 from toolpolicy.engine.evaluate import Judged
 from toolpolicy.engine.explanation import explain, explain_stop
+from toolpolicy.engine.globs import same_text
 from toolpolicy.engine.questions import Asked, Question
 from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.targets import Refusal, unfold
@@ -144,7 +145,10 @@ def _unregistered(asked: Asked, facts: Facts, args: object) -> Candidate:
 
 
 def check_frozen(family: str | None, name: str, context: Mapping[str, str], facts: Facts) -> None:
-    """Raise `Halt` when a freeze stands over the tool, its family, the agent or the channel."""
+    """Raise `Halt` when a freeze stands over the tool, its family, the agent or the channel.
+
+    In whatever ASCII case either is written, as targets of layers and patterns of rules are read.
+    """
     if not facts.live.freezes:
         return
     held = {
@@ -154,7 +158,8 @@ def check_frozen(family: str | None, name: str, context: Mapping[str, str], fact
         "channel": context.get("channel"),
     }
     for freeze in facts.live.freezes:
-        if held[freeze.kind] == freeze.value:
+        value = held[freeze.kind]
+        if value is not None and same_text(value, freeze.value):
             detail = f"{freeze.kind} '{freeze.value}', {freeze.reason}"
             code = ReasonCode.FROZEN
             raise Halt(Stopped(reason_code=code, name=name, family=family, detail=detail))

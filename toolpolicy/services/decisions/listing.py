@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from django.db import transaction
-
 from toolpolicy.audit import writer
 from toolpolicy.engine.catalog import Listed, OpenRule
 from toolpolicy.engine.faults import quantity
@@ -18,7 +16,7 @@ from toolpolicy.services import seen
 from toolpolicy.services.actors import Actor, Origin
 from toolpolicy.services.decisions.facts import Facts
 from toolpolicy.services.decisions.judging import Halt, Stopped, check_frozen, resolve
-from toolpolicy.services.decisions.recording import body_head, failing_closed
+from toolpolicy.services.decisions.recording import body_head
 from toolpolicy.services.errors import Unavailable
 
 
@@ -161,7 +159,7 @@ def _patterns(value: str | tuple[str, ...]) -> str | list[str]:
 def record_listing(
     question: ListQuestion, *, asker: Actor, origin: Origin, facts: Facts
 ) -> ListAnswer:
-    """Judge and record one listing: one record, whatever the number of tools."""
+    """Judge one listing and record it in the transaction that is open: one record for all tools."""
     tools, withheld = list_by(question, facts)
     policy = {"version": facts.live.version, "digest": facts.live.policy}
     document = {"surface": str(question.surface), "tools": tools, "policy": policy}
@@ -182,9 +180,8 @@ def record_listing(
         request_id=origin.request_id,
     )
     kind, spots = RecordKind.LISTING, facts.masker.list_spots(question)
-    with failing_closed(), transaction.atomic():
-        record = writer.write(kind=kind, body=body, index=index, client=asker.client, spots=spots)
-        seen.note([shown_context(question.context, spots)], facts.now)
+    record = writer.write(kind=kind, body=body, index=index, client=asker.client, spots=spots)
+    seen.note([shown_context(question.context, spots)], facts.now)
     return ListAnswer(str(record.uid), {"listing_id": str(record.uid), **document})
 
 

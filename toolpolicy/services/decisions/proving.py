@@ -18,6 +18,7 @@ from toolpolicy.engine.schema_changes import same
 from toolpolicy.engine.values import ABSENT
 from toolpolicy.models import Document, Record
 from toolpolicy.models.choices import RecordKind
+from toolpolicy.services.decisions.answers import told_in
 from toolpolicy.services.decisions.listing import list_by
 from toolpolicy.services.decisions.recording import ENGINE
 from toolpolicy.services.decisions.replaying import facts_of, replay_of, restored
@@ -187,8 +188,7 @@ def _again(record: Record, body: Wire) -> tuple[Wire, Wire]:
 
 
 def _decision(body: Wire) -> tuple[Wire, Wire]:
-    answer = {name: value for name, value in body["answer"].items() if name != "explanation"}
-    return answer, replay_of(body).answer
+    return told_in(body["answer"]), replay_of(body).answer
 
 
 def _listing(body: Wire) -> tuple[Wire, Wire]:

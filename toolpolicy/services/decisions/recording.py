@@ -4,7 +4,7 @@
 `audit_unavailable`, never in an answer (DESIGN, "A decision, step by step").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -16,7 +16,7 @@ from toolpolicy.audit import writer
 from toolpolicy.conf import conf
 from toolpolicy.engine.masker import CONTEXT, shown_context
 from toolpolicy.engine.masking import Spot
-from toolpolicy.engine.met_values import without_values
+from toolpolicy.engine.met_values import HIDDEN, without_values
 from toolpolicy.engine.questions import Asked, Question
 from toolpolicy.engine.subjects import dump_subject
 from toolpolicy.engine.values import ABSENT
@@ -27,6 +27,7 @@ from toolpolicy.services import seen
 from toolpolicy.services.actors import Actor, Origin
 from toolpolicy.services.decisions.answers import Answer, recorded_answer
 from toolpolicy.services.decisions.facts import Facts
+from toolpolicy.services.decisions.hidden_names import without_names
 from toolpolicy.services.decisions.judging import (
     Candidate,
     Judgement,
@@ -49,6 +50,8 @@ class Draft:
     document: dict[str, Any]
     spots: Sequence[Spot] = ()
     """What the record does not show."""
+    names: frozenset[str] = frozenset()
+    """Nor these names of targets."""
 
     @property
     def hidden_keys(self) -> set[str]:
@@ -71,10 +74,17 @@ class Draft:
 
 
 @contextmanager
-def failing_closed() -> Iterator[None]:
-    """Turn a fault of the database into the error that no answer can be given."""
+def answering() -> Iterator[float]:
+    """Read, judge and record in one transaction; give when that began, by a clock for spans.
+
+    It may have to wait for the database. What it is judged by is read after the wait, so that what
+    was frozen, published or revoked meanwhile counts. A fault of the database becomes the error
+    that no answer can be given.
+    """
+    started = perf_counter()
     try:
-        yield
+        with transaction.atomic():
+            yield started
     except DatabaseError as error:
         raise Unavailable(ReasonCode.AUDIT_UNAVAILABLE) from error
 
@@ -87,22 +97,21 @@ def record_all(
     facts: Facts,
     idempotency: Idempotency | None = None,
 ) -> list[Answer]:
-    """Record decisions in one transaction and return their answers, all or none.
+    """Record decisions in the transaction that is open and return their answers, all or none.
 
-    A repeat of an idempotent request gets the recorded answer again, while what it was judged by
-    still stands.
+    A repeat of an idempotent request gets the recorded answer again, as long as it would be given
+    now too.
     """
-    with failing_closed(), transaction.atomic():
-        if idempotency is not None:
-            head = body_head(asker, origin, facts)
-            earlier = earlier_answer(idempotency, asker, head, drafts[0].question)
-            if earlier is not None:
-                return [earlier]
-        answers = [_record(d, asker, origin, facts, idempotency) for d in drafts[:-1]]
-        uses = [use for draft in drafts for use in usage_of(draft, facts)]
-        answers += [_record(d, asker, origin, facts, idempotency, uses) for d in drafts[-1:]]
-        _mark_tainted(asker, {draft.taints for draft in drafts}, facts)
-        seen.note([d.shown_context for d in drafts if not d.question.dry_run], facts.now)
+    if idempotency is not None:
+        head, first = body_head(asker, origin, facts), drafts[0]
+        earlier = earlier_answer(idempotency, asker, head, first.question, first.document)
+        if earlier is not None:
+            return [earlier]
+    answers = [_record(d, asker, origin, facts, idempotency) for d in drafts[:-1]]
+    uses = [use for draft in drafts for use in usage_of(draft, facts)]
+    answers += [_record(d, asker, origin, facts, idempotency, uses) for d in drafts[-1:]]
+    _mark_tainted(asker, {draft.taints for draft in drafts}, facts)
+    seen.note([d.shown_context for d in drafts if not d.question.dry_run], facts.now)
     return answers
 
 
@@ -133,13 +142,15 @@ def body_of(draft: Draft, asker: Actor, origin: Origin, facts: Facts) -> dict[st
     """
     context = draft.judgement.context
     answer = dict(draft.document)
-    if "explanation" in answer:
+    if draft.names:
+        answer = without_names(answer, draft.names)
+    elif "explanation" in answer:
         answer["explanation"] = without_values(answer["explanation"], draft.hidden_keys)
     return {
         **body_head(asker, origin, facts),
         "asked": asked_document(draft.question),
         "context": dict(context),
-        "judged": [_judged_document(candidate) for candidate in draft.judgement.candidates],
+        "judged": [_judged_document(one, draft.names) for one in draft.judgement.candidates],
         "submitted_differs": _differences(draft),
         "answer": answer,
     }
@@ -194,9 +205,10 @@ def _asked(asked: Asked) -> dict[str, Any]:
     return {"tool": {"name": asked.name, **family}, **arguments}
 
 
-def _judged_document(candidate: Candidate) -> dict[str, Any]:
+def _judged_document(candidate: Candidate, hidden: Collection[str]) -> dict[str, Any]:
     declaration = candidate.entry.declaration if candidate.entry else None
-    return {"family": candidate.family, "name": candidate.name, "declaration": declaration}
+    name = HIDDEN if candidate.name in hidden else candidate.name
+    return {"family": candidate.family, "name": name, "declaration": declaration}
 
 
 def _differences(draft: Draft) -> list[str]:

@@ -1,4 +1,4 @@
-"""Repeated requests: the recorded answer again, while what it was judged by still stands."""
+"""Repeated requests: the recorded answer again, as long as it would be given now too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from toolpolicy.audit.commitments import MASKED
 from toolpolicy.conf import conf
-from toolpolicy.engine.canonical import digest
+from toolpolicy.engine.canonical import digest, dumps
 from toolpolicy.engine.faults import Fault, join
 from toolpolicy.engine.questions import Question
 from toolpolicy.models import Record
 from toolpolicy.services.actors import Actor
-from toolpolicy.services.decisions.answers import Answer, recorded_answer
+from toolpolicy.services.decisions.answers import Answer, recorded_answer, told_in
+from toolpolicy.services.decisions.hidden_names import as_recorded
 from toolpolicy.services.decisions.replaying import replay
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.records import document_of
@@ -32,16 +33,20 @@ class Idempotency:
 
 
 def earlier_answer(
-    idempotency: Idempotency, asker: Actor, head: Mapping[str, Any], question: Question
+    idempotency: Idempotency,
+    asker: Actor,
+    head: Mapping[str, Any],
+    question: Question,
+    now: Mapping[str, Any],
 ) -> Answer | None:
     """Return the recorded answer of a repeated request; None when it has to be decided.
 
     Its explanation is made anew, for a record's has no values of arguments. `head` names what a
-    decision would be judged by now; an answer that was judged by anything else does not stand,
-    nor does one whose text was deleted. Raises `InvalidInput` (idempotency_key_reused) when the
-    key came with another body.
+    decision would be judged by now, and `now` is the answer that it would give; one that was
+    judged by anything else or said anything else does not stand (time and what a session has read
+    change answers too), nor does one whose text was deleted. Raises `InvalidInput`
+    (idempotency_key_reused) when the key came with another body.
     """
-    _one_at_a_time(idempotency, asker)
     record = _newest_with(idempotency, asker)
     if record is None:
         return None
@@ -51,8 +56,10 @@ def earlier_answer(
     body = document_of(record)
     if body is None or any(body[name] != head[name] for name in JUDGED_BY):
         return None
-    answer = body["answer"]
-    if "explanation" in answer:
+    recorded, answer = body["answer"], told_in(now)
+    if dumps(told_in(recorded)) != dumps(as_recorded(answer, recorded)):
+        return None
+    if question.explain:
         asked = replace(question, context=_judged_context(body, question.context))
         answer = {**answer, "explanation": replay(record, asked).explanation}
     return recorded_answer(record.uid, answer)
@@ -75,8 +82,11 @@ def _newest_with(idempotency: Idempotency, asker: Actor) -> Record | None:
     return found.select_related("body").newest_first().first()
 
 
-def _one_at_a_time(idempotency: Idempotency, asker: Actor) -> None:
-    """Let one request with this key pass at a time; on SQLite, transactions do that anyway."""
+def take_turn(idempotency: Idempotency, asker: Actor) -> None:
+    """Let one request with this key pass at a time; on SQLite, transactions do that anyway.
+
+    Before anything is read that the answer depends on: another request may take its time.
+    """
     if connection.vendor != "postgresql":
         return
     owner = asker.client.key_id if asker.client else asker.label

@@ -15,8 +15,9 @@ from typing import Any
 from toolpolicy.engine import canonical
 from toolpolicy.engine.questions import Question, parse_question
 from toolpolicy.models import Record
-from toolpolicy.services.decisions.answers import answer_document
+from toolpolicy.services.decisions.answers import answer_document, told_in
 from toolpolicy.services.decisions.facts import Facts, recalled
+from toolpolicy.services.decisions.hidden_names import as_recorded
 from toolpolicy.services.decisions.judging import explanation_of, judge_question
 from toolpolicy.services.live import Live, Standing
 from toolpolicy.services.payloads import payload_of
@@ -69,12 +70,11 @@ def replay_of(body: Mapping[str, Any], question: Question | None = None) -> Repl
     facts = facts_of(body)
     asked = question or asked_in(body)
     judgement = judge_question(asked, facts)
-    answer = answer_document(asked, judgement, facts.live, None)
-    recorded = {name: value for name, value in body["answer"].items() if name != "explanation"}
+    answer = as_recorded(answer_document(asked, judgement, facts.live, None), body["answer"])
     return Replay(
         explanation=explanation_of(judgement, facts),
         answer=answer,
-        same=canonical.dumps(answer) == canonical.dumps(recorded),
+        same=canonical.dumps(answer) == canonical.dumps(told_in(body["answer"])),
     )
 
 
