@@ -16,7 +16,7 @@ from toolpolicy.services.actors import Actor
 
 pytestmark = pytest.mark.django_db
 # Of decisions, refusals, version, tools, freezes: one each. The others are of the log.
-QUERIES = 5 + 15
+QUERIES = 5 + 18
 
 
 def figures() -> dict[str, float]:
