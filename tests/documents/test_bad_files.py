@@ -120,7 +120,7 @@ DAMAGE: list[tuple[str, str, list[tuple[str, str]], list[str]]] = [
         "mcp",
         "no list of tools",
         [('"tools"', '"tool"')],
-        ["  box.json#: the answer to `tools/list` needs `tools`"],
+        ["  box.json: the answer to `tools/list` needs `tools`"],
     ),
     (
         "toolspec",
