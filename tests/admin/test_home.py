@@ -160,7 +160,7 @@ def test_it_asks_the_same_number_of_queries_at_one_row_and_at_many(root, baselin
     root.get(reverse(HOME))  # lints once and remembers
     with CaptureQueriesContext(connection) as many:
         page = text_of(root.get(reverse(HOME)))
-    assert len(many) == len(few) == 29
+    assert len(many) == len(few) == 32
     assert len(page) < 100_000
 
 
