@@ -26,7 +26,7 @@ TOOLS = ("a", "b", "")
 OUTCOMES = ("allow", "deny")
 # Fewer cases than of a pure law: each one is some hundred statements.
 in_one_database = settings(
-    max_examples=max(10, settings().max_examples // 8),
+    max_examples=max(10, settings().max_examples // 20),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 write = st.tuples(st.just("write"), st.sampled_from(TOOLS), st.sampled_from(OUTCOMES))
