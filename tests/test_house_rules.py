@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST_MODULE = 300
 LONGEST_FUNCTION = 30
 # What an auditor takes along is one file: it cannot be split.
-LONGER_MODULES = {"toolpolicy/audit/verify_bundle.py": 541}
+LONGER_MODULES = {"toolpolicy/audit/verify_bundle.py": 542}
 MODULES = [
     path
     for package in ("toolpolicy", "project")

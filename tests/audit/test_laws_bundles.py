@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as project
 from django.db import transaction
 from django.test import override_settings
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.audit.logs import write_records
@@ -97,6 +97,7 @@ def test_a_bundle_has_what_is_asked_for_and_is_good(tmp_path, steps, members, co
 @pytest.mark.any_database
 @pytest.mark.django_db
 @in_one_database
+@example(steps=[("seal",)], members={}, complete=False, place=1 - 2**-53, flip=3)
 @given(
     steps=logs,
     members=wanted,

@@ -259,6 +259,7 @@ class Bundle:
                     self.order(line := parse(raw.decode()))
                     getattr(self, f"read_{line['type']}", self.read_record)(line)
                     self.counts[line["type"]] += 1
+                    need(raw[-2:] == b"}\n", "the line is cut off at its end", "incomplete")
             except (ValueError, TypeError, RecursionError) as error:
                 kind = "altered" if raw.endswith(b"\n") else "incomplete"
                 raise Fault(kind, f"it is no line of a bundle: {error}", {}) from None
