@@ -192,6 +192,17 @@ def test_all_migrations_can_be_taken_back_and_applied_again():
     assert (faults(), PolicyState.objects.count(), Group.objects.count()) == ([], 1, 6)
 
 
+def test_a_migration_that_protects_one_more_table_is_run(transactional_db):
+    # As the release before it left the database.
+    call_command("migrate", "toolpolicy", "0020", verbosity=0)
+    with connection.cursor() as cursor:
+        where = "" if ON_SQLITE else " ON toolpolicy_legalhold"
+        cursor.execute(f"DROP TRIGGER toolpolicy_legalhold_no_update{where}")
+    assert {error.id for error in faults()} == {"toolpolicy.E101"}
+    call_command("migrate", verbosity=0, skip_checks=False)
+    assert faults() == []
+
+
 def test_there_are_no_model_changes_without_a_migration(db):
     call_command("makemigrations", check=True, dry_run=True, stdout=io.StringIO())
 
