@@ -12,9 +12,9 @@ class Command(DjangoMigrate):
 
     help = f"{DjangoMigrate.help} Fails when the triggers that keep records do not stand."
 
-    def get_check_kwargs(self, options: dict[str, Any]) -> dict[str, Any]:
+    def check(self, *args: Any, **options: Any) -> None:
         """Leave the database checks for afterwards: a migration may be what they ask for."""
-        return {**super().get_check_kwargs(options), "databases": None}
+        super().check(*args, **{**options, "databases": None})
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run Django's command, then the database checks, whatever `--skip-checks` says."""
