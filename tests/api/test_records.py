@@ -44,6 +44,7 @@ def test_every_column_has_a_filter_or_a_reason_for_none():
     ("query", "said"),
     [
         ("outcome=denied", "`denied` is not a known word; did you mean `deny`"),
+        ("surface=%25s%25", "`%s%` is not a known word; known are call, catalog, search"),
         ("surface=moon", "`moon` is not a known word; known are call, catalog, search"),
     ],
 )

@@ -40,7 +40,8 @@ def _check(value: Any, choices: Iterable[Any]) -> None:
     words = [str(word) for word, _ in choices if word]
     if value and value not in words:
         said = f"{shown(value)} is not a known word{did_you_mean(value, words)}"
-        raise forms.ValidationError(said, code="invalid_choice")
+        # As a parameter: a sign of per cent in what was sent is no place for one.
+        raise forms.ValidationError("%(said)s", code="invalid_choice", params={"said": said})
 
 
 class _WordField(ChoiceField):
