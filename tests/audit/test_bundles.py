@@ -181,12 +181,7 @@ def test_a_bundle_says_of_the_segments_that_a_repair_closed(mixed, tmp_path):
 
 @pytest.mark.parametrize("what", ["a block", "a signature", "a whole block", "a record", "a leaf"])
 def test_a_bundle_over_any_break_that_was_repaired_names_it_and_proves_the_rest(what, tmp_path):
-    sealed_log(3, 3, 2)
-    record = Leaf.objects.get(seq=2).record_id
-    with tampering() as cursor:
-        if what == "a record":
-            cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [record])
-        cursor.execute(TAMPERED[what].format(record=record))
+    tampered_log(what)
     repair = sealing.repair(actor=SYSTEM, note="the disk was full")
     write_records(2)
     path = tmp_path / "bundle"
@@ -241,17 +236,23 @@ TAMPERED = {
     "a whole block": "DELETE FROM toolpolicy_block WHERE number = 2",
 }
 
-# A bundle that is not complete does not claim to be all.
-UNSEEN = {"a record": [1, 0]}
 
-
-@pytest.mark.parametrize("what", TAMPERED)
-def test_what_was_altered_in_the_database_is_exported_as_it_stands_and_found(what):
+def tampered_log(what: str) -> None:
+    """Seal three blocks and alter one of them in the database."""
     sealed_log(3, 3, 2)
     record = Leaf.objects.get(seq=2).record_id
     with tampering() as cursor:
         if what == "a record":
             cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [record])
         cursor.execute(TAMPERED[what].format(record=record))
+
+
+# A bundle that is not complete does not claim to be all.
+UNSEEN = {"a record": [1, 0]}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_what_was_altered_in_the_database_is_exported_as_it_stands_and_found(what):
+    tampered_log(what)
     verdicts = [judged(taken(complete=complete))["exit"] for complete in (True, False)]
     assert verdicts == UNSEEN.get(what, [1, 1])

@@ -264,11 +264,12 @@ def test_what_a_stopped_worker_leaves_is_shown_and_sealed_by_a_server_that_nobod
     assert ended(keeper) == 0
 
 
+@pytest.mark.skipif(
+    connection.vendor == "sqlite", reason="a transaction has all of SQLite, until its process ends"
+)
 def test_one_that_stands_still_in_the_middle_of_a_seal_holds_up_nobody_for_good(
     hand, worker, running
 ):
-    if connection.vendor == "sqlite":
-        pytest.skip("a transaction has all of SQLite, until its process ends")
     stalled = Hand(running(sys.executable, "-m", "tests.audit.hand"))
     assert stalled.does("hold")
     stalled.process.send_signal(signal.SIGSTOP)

@@ -65,9 +65,10 @@ def decide(
             take_turn(idempotency, asker)
         facts = gather(asker, _sessions([question]), timezone.now(), started)
         drafts = [_draft(question, facts)]
-        return record_all(drafts, asker=asker, origin=origin, facts=facts, idempotency=idempotency)[
-            0
-        ]
+        [answer] = record_all(
+            drafts, asker=asker, origin=origin, facts=facts, idempotency=idempotency
+        )
+        return answer
 
 
 def decide_batch(
