@@ -8,7 +8,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -213,8 +213,8 @@ def written(lines: Iterable[Line], **counts: int) -> bytes:
     return body + canonical(end).encode() + b"\n"
 
 
-def some_log(name: str = "log", *, denied: int = 3) -> Log:
-    """Return a log of six blocks: two keys, an empty block, a segment, a gap, a pruning."""
+def some_log(name: str = "log", *, denied: int = 3, gaps: Sequence[Any] = ()) -> Log:
+    """Return a log of six blocks: two keys, an empty block, a segment, a pruning."""
     log = Log(name)
     for n in range(5):
         log.record(tool="send" if n % 2 else "read", outcome="deny" if n == denied else "allow")
@@ -222,7 +222,7 @@ def some_log(name: str = "log", *, denied: int = 3) -> Log:
     log.record(tool="read")
     log.record(tool="send")
     log.rotate(f"{name} 2")
-    log.seal(gaps=[["f" * 32, 90, 92]])
+    log.seal(gaps=[list(gap) for gap in gaps])
     log.seal()
     for n in range(7):
         log.record(tool="send" if n in {1, 4} else "read")

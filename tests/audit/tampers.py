@@ -14,11 +14,27 @@ from toolpolicy.audit import blocks, keeping
 from toolpolicy.audit.signing import new_seed
 from toolpolicy.audit.verification.whole import verify
 from toolpolicy.engine.questions import parse_question
-from toolpolicy.models import AuditState, Block, Leaf, Record, RecordBody, SealKey
+from toolpolicy.models import (
+    AuditState,
+    Block,
+    Leaf,
+    MaskedValue,
+    Record,
+    RecordBody,
+    SealKey,
+)
 from toolpolicy.services import decisions, sealing
 from toolpolicy.services.actors import Actor
 
-TABLES: tuple[type[models.Model], ...] = (Record, RecordBody, Leaf, Block, SealKey, AuditState)
+TABLES: tuple[type[models.Model], ...] = (
+    Record,
+    RecordBody,
+    MaskedValue,
+    Leaf,
+    Block,
+    SealKey,
+    AuditState,
+)
 """Every table of the audit that a verification judges."""
 FORGER = "ab" * 32
 """The private key of someone who has not the log's."""
@@ -47,7 +63,8 @@ def decide(asker: Actor, count: int) -> None:
     for number in range(count):
         name = ("drop_table", "read_mail", "send_mail")[number % 3]
         context = {"agent": f"agent-{number}", "channel": "chat", "session": f"s-{number}"}
-        asked = {"surface": "call", "tool": name, "arguments": {"n": number}, "context": context}
+        arguments = {"n": number, "password": f"hunter {number}"}
+        asked = {"surface": "call", "tool": name, "arguments": arguments, "context": context}
         decisions.decide(asker=asker, question=parse_question(asked))
 
 
@@ -157,8 +174,8 @@ def flipped(value: Any) -> Any:
 
 def place_of(model: type[models.Model], row: Row) -> int | None:
     """Return the first number of a record that is touched when a row is altered."""
-    if model in {Record, RecordBody}:
-        return Leaf.objects.get(record=row[key_of(model)]).seq
+    if model in {Record, RecordBody, MaskedValue}:
+        return Leaf.objects.get(record=row["id" if model is Record else "record_id"]).seq
     if model is Leaf:
         return int(row["seq"])
     if model is Block:

@@ -257,11 +257,20 @@ def test_a_pruning_without_its_text_explains_nothing(judge, complete):
     assert judge([*lines[:n], text, *lines[n + 1 :]])["kind"] == "altered"
 
 
-@pytest.mark.parametrize("bodies", ["x", 7, [1], [["a", "b"]], [[1]], [[1, 2, 3]], {"a": 1}, None])
-def test_a_sealed_pruning_of_another_form_gets_a_verdict(judge, bodies):
+BODIES = ["x", 7, [1], [["a", "b"]], [[1]], [[1, 2, 3]], {"a": 1}, None]
+TIMES = ["x", 7, [1], {"decision": 7}, {"decision": None}, {"decision": "0"}, [["decision", 7]], 0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [*({"bodies": odd} for odd in BODIES), *({"bodies": [[1, 1]], "before": odd} for odd in TIMES)],
+    ids=str,
+)
+@pytest.mark.parametrize("at", ["2026-11-30", "0001-01-01", "2026-13-31"])
+def test_a_sealed_pruning_of_another_form_gets_a_verdict(judge, said, at):
     log = Log()
     log.record()
-    log.record("prune", "", {"bodies": bodies})
+    log.record("prune", "", {**said, "at": f"{at}T00:00:00.000000Z"}, at=f"{at}T00:00:00.000000Z")
     log.seal()
     assert judge(log.bundle(pruned={1: 2}))["exit"] in {1, 2}
 

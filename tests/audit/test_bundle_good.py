@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.audit.bundles import Key, Log, canonical, judged, moment, some_log, written
+from tests.audit.claims import BELIEVED, DISBELIEVED, Claim
 
 LOG = some_log()
 PRUNING = 16
@@ -65,10 +66,22 @@ def test_what_was_not_known_is_said(judge):
     assert judge(everything, key, [checkpoints(LOG, 6)])["unknown"] == []
 
 
-def test_gaps_and_closed_segments_are_told(judge):
-    gap, note = judge(written(LOG.bundle()))["notes"]
-    assert gap == f"gaps of block 2: [['{'f' * 32}', 90, 92]]"
-    assert note == "note of block 4: 'the disk was full'"
+def test_a_closed_segment_is_told(judge):
+    assert judge(written(LOG.bundle()))["notes"] == ["note of block 4: 'the disk was full'"]
+
+
+def test_records_deleted_before_they_were_sealed_are_missing_from_a_complete_bundle(
+    judge,
+):
+    gap = ["f" * 32, 90, 92]
+    log = some_log(gaps=[gap])
+    some, whole = judge(written(log.bundle())), judge(written(log.bundle(complete=True)))
+    assert [some["exit"], whole["exit"], whole["kind"]] == [0, 1, "missing"]
+    assert whole["place"]["block"] == 2
+    assert len(whole["breaks"]) == 1
+    for found in (some, whole):
+        assert f"gaps of block 2: [{gap}]" in found["notes"]
+    assert whole["proven"] == {1: 5, 2: 9}
 
 
 def test_the_fingerprints_of_its_keys_are_told_in_their_order(judge):
@@ -99,6 +112,34 @@ def test_texts_that_are_gone_without_a_pruning_leave_the_bundle_incomplete(judge
     found = judge(written(lines))
     assert (found["exit"], found["kind"]) == (2, "incomplete")
     assert "1 texts are gone" in found["what"]
+
+
+def claimed(claim: Claim) -> list[dict[str, Any]]:
+    """Return a bundle whose first text is gone, with the record that says why."""
+    age, kind, asked_for = claim
+    log, day = Log(), 24 * 3600
+    log.clock = -age * day
+    log.record(kind)
+    log.clock = 0
+    said = {} if asked_for else {"before": {kind: moment(-183 * day)}}
+    log.record("prune", "", {"bodies": [[1, 1]], "why": "so it is", **said})
+    log.seal()
+    return log.bundle(pruned={1: 2})
+
+
+@pytest.mark.parametrize("claim", BELIEVED.values(), ids=BELIEVED)
+def test_a_text_that_may_have_been_deleted_is_expired(judge, claim):
+    found = judge(written(claimed(claim)))
+    assert (found["exit"], found["counts"]["expired"]) == (0, 1)
+    asked_for = ["record 2 deleted texts on request: 'so it is'"]
+    assert found["notes"] == (asked_for if claim[2] else [])
+
+
+@pytest.mark.parametrize("claim", DISBELIEVED.values(), ids=DISBELIEVED)
+def test_a_record_that_says_what_no_pruning_does_explains_nothing(judge, claim):
+    found = judge(written(claimed(claim)))
+    assert found["exit"] == 2
+    assert found["what"] == "1 texts are gone, and no pruning that is shown tells of them"
 
 
 # --- keys -----------------------------------------------------------------------------------------

@@ -3,19 +3,24 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from unittest import mock
 
 import pytest
 from django.db import connection, models
 from django.db.backends.utils import CursorWrapper
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.audit.logs import sealed_log, tampering, write_records
 from tests.audit.tampers import TABLES, columns_of, undone
+from tests.retention.worlds import write
 from toolpolicy.audit import headers, heads, sealer
 from toolpolicy.audit.headers import COLUMNS
 from toolpolicy.audit.signing import SealRefused
-from toolpolicy.audit.verification.reading import leaves, loose
+from toolpolicy.audit.verification.reading import FIRST_ID, Seen, leaves, loose, unseen
 from toolpolicy.audit.verification.whole import verify
+from toolpolicy.audit.waiting import LAST_ID
 from toolpolicy.models import Leaf, Record, RecordBody
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +66,8 @@ def test_times_are_written_with_six_digits(at):
 @pytest.mark.parametrize("model", TABLES, ids=lambda model: model.__name__)
 def test_what_no_column_should_hold_is_found_without_a_traceback(model):
     sealed_log(2, 2)
+    write(masked=("a secret",))
+    sealer.seal_all()
     assert verify(full=True).good
     for name, value in garbage(model):
         with undone(), written(model, name, value):
@@ -123,6 +130,22 @@ def garbage(model: type[models.Model]) -> Iterator[tuple[str, str]]:
         else:
             continue
         yield from ((str(field.column), value) for value in values)
+
+
+@given(data=st.data())
+def test_every_id_is_seen_or_looked_at(data):
+    ends = data.draw(st.lists(st.integers(1, 40), max_size=8, unique=True).map(sorted))
+    others = st.frozensets(st.integers(1, 40), max_size=4)
+    seen = [
+        Seen(first, last, frozenset(row for row in data.draw(others) if first <= row <= last))
+        for first, last in pairwise(ends)
+    ]
+    left = list(unseen(seen))
+    assert (left[0][0], left[-1][1]) == (FIRST_ID, LAST_ID)
+    for row in range(50):
+        covered = any(one.first <= row <= one.last for one in seen)
+        free = covered and all(row not in one.others for one in seen)
+        assert free is not any(first <= row <= last for first, last in left)
 
 
 def test_a_leaf_is_read_with_all_that_stands_at_its_number():

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from tests.audit.logs import verdict, write_records
+from tests.audit.logs import tampering, verdict, write_records
 from toolpolicy.audit import keeping, sealer, waiting, writer
 from toolpolicy.models import Block, Leaf, Record
 
@@ -96,6 +96,63 @@ def test_a_record_that_was_never_sealed_is_told_when_it_says_it_is_older(monkeyp
     first = verdict().first
     assert first is not None
     assert "says it is older than what is sealed" in first.message
+
+
+@pytest.mark.django_db
+def test_one_in_the_midst_of_sealed_ones_is_told_as_well(monkeypatch, looks, later):
+    ids = write_records(3)
+    with monkeypatch.context() as patch:
+        all_but = ids[1]
+        patch.setattr(
+            sealer,
+            "waiting",
+            lambda most, after: [
+                row for row in waiting.waiting(most, after=after) if row[0] != all_but
+            ],
+        )
+        sealer.seal_all()
+    assert verdict().good
+    later(hours=1)
+    write_records(1)
+    sealer.seal_all()
+    (found,) = verdict().findings
+    assert f"(row {all_but}), not sealed yet, says it is older than what is sealed" in found.message
+
+
+@pytest.mark.django_db
+def test_a_text_of_nobody_in_the_midst_of_others_is_told():
+    ids = write_records(5)
+    with tampering() as cursor:
+        cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [ids[2]])
+        cursor.execute("DELETE FROM toolpolicy_record WHERE id = %s", [ids[2]])
+    sealer.seal_all()
+    (gap,) = verdict().findings[:1]
+    assert gap.kind == "missing"
+    before = len(verdict().findings)
+    with tampering() as cursor:
+        cursor.execute("INSERT INTO toolpolicy_recordbody VALUES (%s, '{}')", [ids[2]])
+    found = verdict().findings
+    assert len(found) == before + 1
+    assert f"there is a text for row {ids[2]}, which is no record" in found[-1].message
+    with tampering() as cursor:
+        cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [ids[2]])
+
+
+@pytest.mark.django_db
+def test_a_record_of_an_id_far_ahead_hides_none_that_comes_later(looks, later):
+    """As somebody writes it by hand; SQLite goes on from there, PostgreSQL does not."""
+    write_records(1)
+    (far,) = write_records(1)
+    with tampering() as cursor:
+        for table, column in (("record", "id"), ("recordbody", "record_id")):
+            change = f"UPDATE toolpolicy_{table} SET {column} = %s WHERE {column} = %s"  # noqa: S608
+            cursor.execute(change, [2**62, far])
+    sealer.seal_all()
+    later(minutes=2)
+    write_records(1)
+    assert waiting.count_waiting(9) == 1
+    assert waiting.oldest_waiting() is not None
+    assert keeping.keep() == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -28,7 +28,15 @@ from tests.audit.tampers import (
 )
 from toolpolicy.audit import blocks, merkle, writer
 from toolpolicy.audit.signing import signer_of
-from toolpolicy.models import AuditState, Block, Leaf, Record, RecordBody, SealKey
+from toolpolicy.models import (
+    AuditState,
+    Block,
+    Leaf,
+    MaskedValue,
+    Record,
+    RecordBody,
+    SealKey,
+)
 
 pytestmark = pytest.mark.django_db
 FAR = 900_000
@@ -128,6 +136,11 @@ def text_of_no_record() -> None:
     insert(RecordBody, {"record_id": FAR, "text": "{}"})
 
 
+def masked_value_of_a_place_that_is_not_masked() -> None:
+    first = rows_of(Record)[0]["id"]
+    insert(MaskedValue, {**rows_of(MaskedValue)[0], "id": FAR, "record_id": first})
+
+
 def leaf_at_the_end() -> None:
     insert(Leaf, {"seq": last_leaf() + 1, "record_id": FAR, "hash": "0" * 64})
 
@@ -178,6 +191,7 @@ INSERTIONS = {
     record_with_another_text: ("altered", None),
     record_whose_text_names_another: ("altered", None),
     text_of_no_record: ("inserted", None),
+    masked_value_of_a_place_that_is_not_masked: ("inserted", 1),
     leaf_at_the_end: ("inserted", "end"),
     leaf_before_the_first: ("inserted", 0),
     second_leaf_of_a_record: ("duplicated", "end"),

@@ -68,7 +68,7 @@ def test_nothing_is_deleted_before_six_months_whatever_the_settings(settings):
     assert (old in standing(), young in standing()) == (False, True)
 
 
-@pytest.mark.parametrize("kind", ["prune", "rotation", "repair"])
+@pytest.mark.parametrize("kind", ["prune", "erase", "rotation", "repair"])
 def test_what_explains_the_log_is_never_deleted(kind):
     kept = write(kind=kind, age=4000)
     assert prune().deleted.texts == 0

@@ -1,7 +1,7 @@
 """A sealed log with records of any age, texts with masked values, and hands on it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -13,19 +13,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from toolpolicy.audit import sealer, writer
-from toolpolicy.models import LegalHold, MaskedValue, RecordBody
+from toolpolicy.engine.masking import Spot
+from toolpolicy.models import LegalHold, RecordBody
 from toolpolicy.services import holds
 from toolpolicy.services.actors import Actor
 
 TESTS = Actor.system("tests")
-SALT = "5a" * 16
 
 
 def write(
     *,
     age: float = 0,
     kind: str = "decision",
-    masked: Sequence[str] = (),
+    masked: Sequence[str] | Mapping[str, str] = (),
     context: Any = None,
     **index: Any,
 ) -> int:
@@ -34,17 +34,16 @@ def write(
     What it covers was written then too: clocks are all that is pretended.
     """
     now = timezone.now() - timedelta(days=age)
+    hidden = dict(masked) if isinstance(masked, Mapping) else _named(masked)
+    spots = [Spot(path=("context", name), rule="key *", of="global") for name in hidden]
+    body = {"context": {**(context or {}), **hidden}}
     with transaction.atomic(), mock.patch("toolpolicy.audit.writer.timezone.now", return_value=now):
-        shown = {
-            **(context or {}),
-            **{f"masked-{n}": "masked:sha256:0" for n in range(len(masked))},
-        }
-        row = writer.write(kind=kind, body={"context": shown}, index=writer.RecordIndex(**index))
-        MaskedValue.objects.bulk_create(
-            MaskedValue(record=row, pointer=f"/context/masked-{n}", salt=SALT, value=f'"{value}"')
-            for n, value in enumerate(masked)
-        )
+        row = writer.write(kind=kind, body=body, index=writer.RecordIndex(**index), spots=spots)
     return row.pk
+
+
+def _named(values: Sequence[str]) -> dict[str, str]:
+    return {f"masked-{n}": value for n, value in enumerate(values)}
 
 
 def seal() -> None:

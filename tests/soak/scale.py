@@ -93,7 +93,7 @@ def _sample() -> Iterator[Span]:
         found = span(start, min(start + AT_ONCE, count + 1))
         if found is None:
             raise RuntimeError("the log is not as it was sealed")
-        yield found
+        yield found[0]
 
 
 def _proved() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from toolpolicy.audit import heads, keys, merkle
 from toolpolicy.audit.blocks import parse_line
-from toolpolicy.audit.headers import members, moment
+from toolpolicy.audit.headers import header, members, moment
 from toolpolicy.audit.sealed import (
     OpenBlock,
     SealedRecord,
@@ -28,7 +28,7 @@ from toolpolicy.audit.sealed import (
     with_texts,
 )
 from toolpolicy.audit.sinks import SinkError, sinks
-from toolpolicy.audit.verification.pruned import Pruned, pruned
+from toolpolicy.audit.verification.deletions import Deletions, texts_deleted
 from toolpolicy.models import Block, SealKey
 from toolpolicy.models.choices import RecordKind
 
@@ -126,11 +126,11 @@ class Bundle:
 
     def _record(self, found: SealedRecord, text: str | None) -> Line:
         line = {"type": "record", "seq": found.seq, "header": members(found.row), "text": text}
-        by = self._pruned.by(found.seq) if text is None else None
+        by = self._deleted.of(found.seq, header(found.row).encode()) if text is None else None
         if by is None:
             return line
-        self._cited.add(by)
-        return line | {"expired": by}
+        self._cited.add(by.seq)
+        return line | {"expired": by.seq}
 
     def _other(self, found: SealedRecord) -> Line:
         """Return the line of what is not asked for; of a pruning that is cited, with its text."""
@@ -139,8 +139,8 @@ class Bundle:
         return line if text is None else line | {"text": text}
 
     @cached_property
-    def _pruned(self) -> Pruned:
-        return pruned()
+    def _deleted(self) -> Deletions:
+        return texts_deleted()
 
 
 class _Proofs:

@@ -3,14 +3,11 @@
 
     python verify_bundle.py BUNDLE [--key FINGERPRINT] [--checkpoint FILE]... [--json]
 
-BUNDLE is a file, plain or gzip, or - for standard input. The exit code is 0 when it is good, 1 when
-it is broken (named; more than the first place only in a file, which is read anew behind each), 2
-when it is incomplete: cut off, nothing to check, or something is not there without which nothing is
-proven. Nothing is needed but Python 3.9, nothing is trusted but signatures; memory holds the
-records of one block. The format is in docs/audit.md.
+BUNDLE is a file, plain or gzip, or - for standard input. Exit code 0: good. 1: broken, and where;
+in a file, more than the first place. 2: incomplete: cut off, nothing to check, or something is not
+there without which nothing is proven. Nothing is needed but Python 3.9, nothing is trusted but
+signatures; memory holds the records of one block. The format is in docs/audit.md.
 """
-
-from __future__ import annotations
 
 import argparse
 import gzip
@@ -22,12 +19,13 @@ import sys
 import zlib
 from collections import Counter
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 LONGEST_LINE, BARE = 32 << 20, 4 << 20  # bytes of a line; the second of what of it is in no string
 SEARCHED, MOST = 256 << 20, 20  # bytes after a break, for what is lost; breaks that are named
-EXITS = {"good": 0, "broken": 1, "incomplete": 2}
+EXITS, CUT, OLD = {"good": 0, "broken": 1, "incomplete": 2}, 64, 182  # a column's length; days
 Object = dict[str, Any]
 
 
@@ -165,7 +163,7 @@ context.agent:agent context.channel:channel context.session:session answer.surfa
 answer.outcome:outcome answer.reason_code:reason_code tool.family:family tool.name:tool
 blocked_by.layer:layer blocked_by.rule:rule"""
 COPIES = [re.split("[.:]", pair) for pair in PLACES.split()]
-JUDGED, CUT = {"decision", "simulation", "listing"}, 64  # kinds; length that columns have at least
+JUDGED, LASTING = {"decision", "simulation", "listing"}, {"prune", "erase", "rotation", "repair"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 
 
@@ -238,8 +236,8 @@ class Bundle:
         self.block: Object = {"n": 0, "seqs": range(1, 1), "hash": bytes(32), "segment": 1}
         self.rows, self.leaves, self.root = dict[int, Object](), list[Any](), ""  # that block's
         self.start, self.hashes = 0, bytearray()  # of the block before the first, and of all
+        self.gone, self.proven = dict[int, list[Any]](), Counter[int]()  # time, spans; by segment
         self.first, self.closed, self.notes = 0, 0, list[str]()  # by the first block with a note
-        self.gone, self.proven = dict[int, list[int]](), Counter[int]()  # ends of spans; by segment
         self.signed, self.passed = 0, 0  # lines: of the last block, of a break before
 
     def again(self) -> None:
@@ -353,11 +351,12 @@ class Bundle:
             own = {"from": times[0] if rows else None, "to": times[-1] if rows else None}
             wrong = [k for k, value in {**own, "outcomes": outcomes}.items() if block[k] != value]
             need(not wrong, f"its records have other {', '.join(wrong)}", line=0, block=n)
+            need(not block["gaps"], "records were deleted unsealed", "missing", line=0, block=n)
         for row in rows:
             kind = "missing" if row["type"] == "other" else "inserted"
             good = asked(self.told["filter"], row) == (kind == "inserted")
-            place = {"line": row["line"], "seq": row["seq"], "block": n}
-            need(good, "it is not what the filter asks for", kind, **place)
+            what, place = "it is not what the filter asks for", {"line": row["line"], "block": n}
+            need(good, what, kind, seq=row["seq"], **place)
             self.proven[block["segment"]] += 1
 
     def due(self, seq: int) -> int:
@@ -390,9 +389,10 @@ class Bundle:
         if not gone:
             self.check_text(row, line["text"], place)
         elif row["type"] == "record":
-            ends = self.gone.setdefault(line.get("expired", 0), [seq, seq])
-            ends += [seq, seq] if ends[-1] + 1 < seq else []
-            ends[-1] = seq
+            by = line.get("expired", 0) if row["kind"] not in LASTING else 0
+            lost = self.gone.setdefault(by, [row["at"], [seq, seq]])
+            lost += [[seq, seq]] if lost[-1][1] + 1 < seq else []
+            lost[0], lost[-1][1] = max(lost[0], row["at"]), seq
         self.counts["expired"] += gone and row["type"] == "record"
         self.rows[seq] = {**row, "line": self.line}
 
@@ -414,12 +414,14 @@ class Bundle:
         own = READER.decode(text)
         wrong = contradicted(row, own) if isinstance(own, dict) else ["all"]
         need(not wrong, f"its header and its text tell two things: {', '.join(wrong)}", **place)
-        ends = self.gone.pop(row["seq"], []) if row["kind"] == "prune" else []
-        for first, last in ((ends[i], ends[i + 1]) for i in range(0, len(ends), 2)):
-            if last > row["seq"] or not any(
-                low <= first and last <= high for low, high in own.get("bodies", ())
-            ):
-                self.gone.setdefault(0, []).extend((first, last))
+        newest, *lost = self.gone.pop(row["seq"] if row["kind"] == "prune" else -1, [""])
+        for first, last in lost:
+            days = (date.fromisoformat(row["at"][:10]) - date.fromisoformat(newest[:10])).days
+            told = any(low <= first and last <= high for low, high in own.get("bodies", ()))
+            if not told or last > row["seq"] or (days < OLD and own.get("before") is not None):
+                self.gone.setdefault(0, [newest]).append([first, last])
+        if lost and own.get("before") is None and len(self.notes) < MOST:
+            self.notes += [f"record {row['seq']} deleted texts on request: {own.get('why')!a:.300}"]
 
     def read_checkpoint(self, line: Object, who: str = "") -> None:
         block, head, told = block_of(line), self.block["n"], self.told
@@ -457,7 +459,7 @@ class Bundle:
 def report(bundle: Bundle, breaks: list[Object], *, own: bool) -> Object:
     """Return the verdict with its `exit` code: what was found, where, and what is not known."""
     told, head, newest, counts = bundle.told, bundle.block["n"], bundle.newest, bundle.counts
-    gone = sum(sum(ends[1::2]) - sum(ends[::2]) + len(ends) // 2 for ends in bundle.gone.values())
+    gone = sum(end - n + 1 for _, *spans in bundle.gone.values() for n, end in spans)
     whole, wanted = told.get("complete", False), told.get("filter", {}).get("first", 1)
     none, empty = "there is nothing to check: it holds no", not whole + counts["record"]
     lacks = {
@@ -505,10 +507,8 @@ def verify(path: str, pinned: str, copies: list[str]) -> Object:
             kind, what = "incomplete", f"it cannot be read to its end: {error}"
         breaks = [{**one, "closed_by": one["closed_by"] or bundle.closed} for one in breaks]
         place = {name: n for name, n in {"line": bundle.line, **place}.items() if n}
-        told = {"kind": kind, "what": what, "place": place, "closed_by": 0}
-        breaks += [told] * (kind != "good")
-        done = kind in EXITS or bundle.part != PARTS["block"] or path == "-"
-        if done or len(breaks) == MOST:
+        breaks += [{"kind": kind, "what": what, "place": place, "closed_by": 0}] * (kind != "good")
+        if kind in EXITS or bundle.part != PARTS["block"] or path == "-" or len(breaks) == MOST:
             return report(bundle, breaks, own=bool(copies))
         bundle.again()
 

@@ -31,7 +31,7 @@ SETTLED: Final = timedelta(minutes=15)
 SHORTEST: Final = 1000
 """Ids in the first span of a look."""
 LONGEST: Final = 32_000
-_LAST_ID: Final = 2**63 - 1
+LAST_ID: Final = 2**63 - 1
 
 
 def waiting(limit: int, *, after: int) -> list[tuple[Any, ...]]:
@@ -76,30 +76,38 @@ def count_waiting(most: int, *, up_to: Record | None = None) -> int:
 
 
 def floor(back: timedelta) -> int:
-    """Return an id up to which every record was looked at when it was sealed, so long ago."""
+    """Return an id up to which every record was looked at when it was sealed, so long ago.
+
+    That is the last record of a block of then, unless its id is far ahead of those that were given
+    since: somebody wrote it by hand. So it is no higher than the first one of the time after.
+    """
     before = Block.objects.filter(at__lt=timezone.now() - back, count__gt=0).order_by("-at")
-    place = before.values_list("first", "count").first()
-    if place is None:
+    place = before.values_list("first", "count", "at").first()
+    if place is None or None in place:  # a time that is none
         return 0
-    first, count = place
+    first, count, at = place
     leaf = Leaf.objects.filter(seq=first + count - 1).values_list("record_id", flat=True).first()
-    return leaf or 0
+    since = Record.objects.filter(at__gte=at).order_by("at", "pk")
+    begin = since.values_list("pk", flat=True).first()
+    return min(end for end in (leaf or 0, begin and begin - 1) if end is not None)
 
 
-def spans(after: int, model: type[Record | RecordBody] = Record) -> Iterator[tuple[int, int]]:
-    """Yield spans of ids, both ends included, that together hold every row after an id.
+def spans(
+    after: int, model: type[Record | RecordBody] = Record, *, end: int = LAST_ID
+) -> Iterator[tuple[int, int]]:
+    """Yield spans of ids, both ends included, that together hold every row after an id, to an end.
 
     They get longer: what is sealed is passed over fast, and who finds enough soon reads little.
     """
     length = SHORTEST
-    while (first := _first(model, after)) is not None:
-        after = min(first + length - 1, _LAST_ID)
+    while after < end and (first := _first(model, after, end)) is not None:
+        after = min(first + length - 1, end)
         yield first, after
         length = min(2 * length, LONGEST)
 
 
-def _first(model: type[Record | RecordBody], after: int) -> int | None:
-    rows = model._default_manager.filter(pk__gt=after)  # noqa: SLF001  (Django's own name for it)
+def _first(model: type[Record | RecordBody], after: int, end: int) -> int | None:
+    rows = model._default_manager.filter(pk__gt=after, pk__lte=end)  # noqa: SLF001  (Django's own)
     first: int | None = rows.aggregate(first=Min("pk"))["first"]
     return first
 

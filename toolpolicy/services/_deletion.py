@@ -16,6 +16,7 @@ from django.db import transaction
 from toolpolicy.audit import sealer, writer
 from toolpolicy.audit.headers import COLUMNS, KIND
 from toolpolicy.audit.signing import SealRefused
+from toolpolicy.audit.verification.deletions import KEPT
 from toolpolicy.engine.faults import quantity
 from toolpolicy.models import MaskedValue, RecordBody
 from toolpolicy.models.choices import RecordKind
@@ -25,8 +26,6 @@ from toolpolicy.services.errors import Refused
 
 BATCH: Final = 500
 """Records that one transaction deletes from, at most."""
-KEPT: Final = frozenset({RecordKind.PRUNE, RecordKind.ROTATION, RecordKind.REPAIR})
-"""Kinds whose texts explain the log itself; they are never deleted."""
 
 
 @dataclass(frozen=True, slots=True)

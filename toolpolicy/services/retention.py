@@ -13,13 +13,13 @@ from typing import Any, Final
 from django.utils import timezone
 
 from toolpolicy.audit.headers import AT, moment
+from toolpolicy.audit.verification.deletions import KEPT
 from toolpolicy.conf import LEAST_RETENTION_DAYS, conf
 from toolpolicy.models import MaskedValue, Record, RecordBody
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import clock, masking, sealing, seen
 from toolpolicy.services._deletion import (
     BATCH,
-    KEPT,
     Deleted,
     Order,
     Row,

@@ -11,8 +11,12 @@ def lines(verdict: Verdict) -> Iterator[str]:
     reach = "from the first record on" if verdict.full else f"after block {verdict.after_block}"
     read = f"{quantity(verdict.records, 'record')} in {quantity(verdict.blocks, 'block')}"
     yield f"log {verdict.log}, verified {reach}: {read}"
-    if verdict.expired:
-        yield f"  {quantity(verdict.expired, 'text')} deleted by retention; their headers verify"
+    by_age = verdict.expired - verdict.on_request
+    if by_age:
+        yield f"  {quantity(by_age, 'text')} deleted by retention; their headers verify"
+    if verdict.on_request:
+        gone = quantity(verdict.on_request, "text")
+        yield f"  {gone} deleted on request; the report of changes says who asked, and why"
     if verdict.waiting:
         yield f"  {quantity(verdict.waiting, 'record')} not sealed yet"
     for part in verdict.closed:

@@ -42,7 +42,10 @@ class Finding:
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """What was read and what was found. `good` when nothing speaks against the log."""
+    """What was read and what was found. `good` when nothing speaks against the log.
+
+    `expired` texts were deleted by prunings, of them `on_request` before their time was over.
+    """
 
     log: str
     full: bool
@@ -51,6 +54,7 @@ class Verdict:
     records: int = 0
     bytes: int = 0
     expired: int = 0
+    on_request: int = 0
     waiting: int = 0
     head: int = 0
     checkpoints: int = 0
@@ -89,10 +93,13 @@ class Verdict:
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""
-        names = ("log", "full", "after_block", "blocks", "records", "bytes", "expired", "waiting")
+        names = (
+            *("log", "full", "after_block", "blocks", "records", "bytes", "expired", "on_request"),
+            *("waiting", "head", "checkpoints", "closed"),
+        )
         return {
             "good": self.good,
-            **{name: getattr(self, name) for name in (*names, "head", "checkpoints", "closed")},
+            **{name: getattr(self, name) for name in names},
             "findings": [finding.wire() for finding in self.findings],
             "more_findings": self.more,
         }

@@ -5,7 +5,7 @@ where there is no record its id is missing, where there are two there are two ro
 as they are stored, so that no value can make the reading fail.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -13,10 +13,14 @@ from typing import Any, Final, NamedTuple
 from django.db import OperationalError, connection
 
 from toolpolicy.audit.verification import sql
-from toolpolicy.audit.waiting import spans
+from toolpolicy.audit.waiting import LAST_ID, spans
 
 BLOCKS_AT_ONCE: Final = 100
 LEAVES_AT_ONCE: Final = 1000
+FIRST_ID: Final = -(2**63) + 1
+Ids = tuple[int, int]
+"""Two ends of ids, both included."""
+_Records = tuple[list[Any], list[bytes], frozenset[int]]
 _MOST_DOUBLES: Final = 100
 _SEALED: Final = "toolpolicy_leaf l LEFT JOIN toolpolicy_record r ON r.id = l.record_id"
 _LOOSE: Final = "toolpolicy_record r"
@@ -53,9 +57,11 @@ class Sealed(NamedTuple):
 class Span(NamedTuple):
     """Leaves in a row with their records, column by column, as they are stored.
 
-    Hashes are as `sql.raw` gives them, headers and texts are bytes; None stands for no text.
+    Rows are the ids of records. Hashes are as `sql.raw` gives them, headers and texts are bytes;
+    None stands for no text.
     """
 
+    rows: list[int]
     hashes: list[Any]
     headers: list[bytes]
     text_hashes: list[Any]
@@ -63,9 +69,22 @@ class Span(NamedTuple):
 
     def part(self, start: int, end: int) -> "Span":
         """Return those from the place `start` on and before `end`."""
-        hashes, headers, text_hashes, texts = self
+        rows, hashes, headers, text_hashes, texts = self
         of = slice(start, end)
-        return Span(hashes[of], headers[of], text_hashes[of], texts[of])
+        return Span(rows[of], hashes[of], headers[of], text_hashes[of], texts[of])
+
+
+class Seen(NamedTuple):
+    """All ids between two ends, both included: every row there is one of a span, or of `others`."""
+
+    first: int
+    last: int
+    others: frozenset[int]
+
+    def joined(self, other: "Seen") -> "Seen":
+        """Return both as one; they overlap or follow each other."""
+        first, last = min(self.first, other.first), max(self.last, other.last)
+        return Seen(first, last, self.others | other.others)
 
 
 class Loose(NamedTuple):
@@ -111,64 +130,93 @@ def between(end: int, first: int, most: int) -> list[Sealed]:
     return _sealed("l.seq >= %s AND l.seq < %s", [end, first], most)
 
 
-def span(first: int, end: int) -> Span | None:
+def span(first: int, end: int) -> tuple[Span, Seen] | None:
     """Return the leaves numbered from `first` on and before `end`; None where not all is in order.
 
     In order is: one leaf for each number, one record for each leaf, one text at most. Leaves,
     records and texts are read apart, each from one end of their ids to the other: without a join
     there is one way to read them, whatever the database knows of its tables.
     """
-    count = end - first
-    if not count:
-        return Span([], [], [], [])
     read = f"seq, {sql.raw('hash')}, {sql.number('record_id')}"
-    found = _rows(read, "toolpolicy_leaf", f"{_BETWEEN_SEQS} ORDER BY seq", [first, end], count + 1)
-    seqs, hashes, rows = zip(*found, strict=True) if found else ((), (), ())
-    if list(seqs) != list(range(first, end)) or None in rows:
+    most = end - first + 1
+    found = _rows(read, "toolpolicy_leaf", f"{_BETWEEN_SEQS} ORDER BY seq", [first, end], most)
+    if not found or [one[0] for one in found] != list(range(first, end)):
         return None
-    ends, most = [min(rows), max(rows)], 2 * count
-    records = _by_row(f"r.id, {sql.raw('r.leaf_hash')}, {sql.marked_header('r')}", ends, most)
-    texts = _texts(ends, most)
-    if records is None or texts is None or not records.keys() >= set(rows):
+    rows = [one[2] for one in found]
+    records = _records(rows)
+    bodies = _of_rows(sql.raw("text"), "toolpolicy_recordbody", "record_id", rows)
+    if records is None or bodies is None:
         return None
-    text_hashes, headers = zip(*[records[row] for row in rows], strict=True)
-    whole = [sql.without_marks(header) for header in headers]
-    return Span(list(hashes), whole, list(text_hashes), [texts.get(row) for row in rows])
+    text_hashes, headers, others = records
+    texts = _encoded(body and body[1] for body in bodies[0])
+    seen = Seen(min(rows), max(rows), others | bodies[1])
+    return Span(rows, [one[1] for one in found], headers, text_hashes, texts), seen
 
 
-def _by_row(read: str, ends: list[int], most: int) -> dict[int, tuple[Any, Any]] | None:
-    """Return the records between two ids; None when one is there twice, or too many are.
+def _records(rows: list[int]) -> _Records | None:
+    """Return the hashes of the texts of records, their headers, and the ids of others between them.
 
-    None also when one holds what no record can.
+    None where one is missing, or holds what no record can.
     """
+    fast = _with_headers(sql.plain_header("r"), rows)
+    return fast if fast is None or sql.are_plain(fast[1]) else _with_headers(sql.header("r"), rows)
+
+
+def _with_headers(header: str, rows: list[int]) -> _Records | None:
     try:
-        found = _rows(read, _LOOSE, "r.id BETWEEN %s AND %s", ends, most + 1)
+        read = _of_rows(f"{sql.raw('r.leaf_hash')}, {header}", _LOOSE, "r.id", rows)
     except OperationalError as error:
         if sql.NO_JSON not in str(error):
             raise
         return None
-    records = {row: (text_hash, header) for row, text_hash, header in found}
-    return records if len(records) == len(found) <= most else None
-
-
-def _texts(ends: list[int], most: int) -> dict[int, bytes | None] | None:
-    read, condition = f"record_id, {sql.raw('text')}", "record_id BETWEEN %s AND %s"
-    found = _rows(read, "toolpolicy_recordbody", condition, ends, most + 1)
-    texts = dict(found)
-    if not len(texts) == len(found) <= most:
+    if read is None or None in read[0]:
         return None
-    if not sql.on_postgresql():
-        return texts
-    return {row: text if text is None else text.encode() for row, text in found}
+    _, hashes, headers = zip(*read[0], strict=True)
+    return None if None in headers else (list(hashes), _encoded(headers), read[1])
 
 
-def loose() -> Iterator[Loose]:
-    """Yield the records that no leaf points to, in the order of their ids."""
+def _of_rows(
+    read: str, source: str, key: str, rows: list[int]
+) -> tuple[list[Any], frozenset[int]] | None:
+    """Return what is read of rows, each as its id and that; None for each that is not there.
+
+    With it the ids of others that stand between them. None when one is there twice, or too many
+    others are.
+    """
+    if None in rows:
+        return None
+    condition, most = f"{key} BETWEEN %s AND %s", 2 * len(rows)
+    found = _rows(f"{key}, {read}", source, condition, [min(rows), max(rows)], most + 1)
+    if [one[0] for one in found] == rows:
+        return found, frozenset()
+    by_row = {one[0]: one for one in found}
+    if not len(by_row) == len(found) <= most:
+        return None
+    return [by_row.get(row) for row in rows], frozenset(by_row.keys() - set(rows))
+
+
+def _encoded(values: Iterable[Any]) -> list[Any]:
+    return [value.encode() if type(value) is str else value for value in values]
+
+
+def unseen(seen: Iterable[Seen]) -> Iterator[Ids]:
+    """Yield the ids that were not seen, or belong to no span, from the lowest to the highest."""
+    place = FIRST_ID
+    for one in sorted(seen):
+        if place < one.first:
+            yield place, one.first - 1
+        yield from ((row, row) for row in sorted(one.others))
+        place = max(place, one.last + 1)
+    yield place, LAST_ID
+
+
+def loose(where: Iterable[Ids] = ((FIRST_ID, LAST_ID),)) -> Iterator[Loose]:
+    """Yield the records that no leaf points to, among these ids."""
     leaf = "toolpolicy_leaf l WHERE l.record_id = r.id AND l.record_id BETWEEN %s AND %s"
     sealed = f"SELECT 1 FROM {leaf}"  # noqa: S608  (our own names)
     condition = f"r.id BETWEEN %s AND %s AND NOT EXISTS ({sealed}) ORDER BY r.id"
     read = f"r.id, {_record()}"
-    for first, last in spans(0):
+    for first, last in (part for begin, end in where for part in spans(begin - 1, end=end)):
         after = first - 1
         while some := _with_texts(
             read, _LOOSE, condition, [after + 1, last, after + 1, last], LEAVES_AT_ONCE
@@ -194,7 +242,7 @@ def _with_texts(
     found = _rows(read, f"{source} {body}", condition, values, most)
     if not sql.on_postgresql():
         return found
-    return [tuple([v.encode() if type(v) is str else v for v in row]) for row in found]
+    return [tuple(_encoded(row)) for row in found]
 
 
 def _rows(

@@ -7,8 +7,9 @@ from typing import Final
 
 from toolpolicy.audit import merkle
 from toolpolicy.audit.blocks import BlockText
+from toolpolicy.audit.verification import hidden
+from toolpolicy.audit.verification.deletions import Known
 from toolpolicy.audit.verification.findings import Kind, Verdict
-from toolpolicy.audit.verification.pruned import Pruned
 from toolpolicy.audit.verification.reading import Sealed, leaves
 from toolpolicy.audit.verification.spans import Counted
 
@@ -35,30 +36,49 @@ class WrongText:
     hash: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What is gone of a record, its text or a masked value, though no deletion explains it yet."""
+
+    block: BlockText
+    seq: int
+    header: bytes
+    message: str
+    text: bool
+
+    def is_explained(self, known: Known) -> bool:
+        """Tell whether the log says by now that it was deleted; its values go with a text."""
+        deletions = (known.texts,) if self.text else (known.texts, known.values)
+        return any(one.of(self.seq, self.header) for one in deletions)
+
+
 @dataclass(slots=True)
 class Judge:
     """What was found while the blocks were read, to be explained at the end."""
 
     verdict: Verdict
-    pruned: Pruned
+    known: Known
     broken: list[Broken] = field(default_factory=list)
     wrong: list[WrongText] = field(default_factory=list)
-    gone: list[tuple[BlockText, int]] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
 
     def count(self, counted: Counted) -> None:
         """Note what a good block holds."""
         self.verdict.records += counted.records
         self.verdict.bytes += counted.bytes
         self.verdict.expired += counted.expired
+        self.verdict.on_request += counted.on_request
 
     def check(self, block: BlockText) -> None:
         """Judge the leaves that stand in the span of a signed block, and their records."""
         found = leaves(block.first, block.end)
         self.verdict.records += block.count
         digests = [_sha256(b"\x00" + one.header).digest() for one in found]
-        if not _is_whole(block, found, digests):
+        texts = [one for one in found if self._has_its_text(block, one)]
+        if _is_whole(block, found, digests):
+            self._check_values(block, texts)
+        else:
             self._keep(Broken(block, found))
-        self._check_texts(block, found)
 
     def _keep(self, broken: Broken) -> None:
         if len(self.broken) < MOST_KEPT:
@@ -68,20 +88,37 @@ class Judge:
         message = f"records {block.first} to {block.end - 1} are not what was sealed"
         tell(self.verdict, Kind.ALTERED, block, block.first, message)
 
-    def _check_texts(self, block: BlockText, found: Sequence[Sealed]) -> None:
-        texts = [(one, one.text) for one in found if one.text is not None]
-        self.verdict.bytes += sum([len(text) for _, text in texts])
-        for one, text in texts:
-            digest = _sha256(b"\x00" + text).hexdigest().encode()
-            if digest != one.text_hash and one.row is not None:
-                self._note_wrong(block, one, digest)
-        if len(texts) == len(found):
-            return
-        for one in found:
-            if one.text is None and one.row is not None:
-                self.verdict.expired += 1
-                if one.seq not in self.pruned:
-                    self._note_gone(block, one.seq)
+    def _has_its_text(self, block: BlockText, one: Sealed) -> bool:
+        """Tell whether a record's text is the one that was sealed, or was deleted as it may be."""
+        if one.row is None:
+            return False
+        if one.text is None:
+            return self._was_deleted(block, one)
+        self.verdict.bytes += len(one.text)
+        digest = _sha256(b"\x00" + one.text).hexdigest().encode()
+        if digest != one.text_hash:
+            self._note_wrong(block, one, digest)
+        return digest == one.text_hash
+
+    def _was_deleted(self, block: BlockText, one: Sealed) -> bool:
+        self.verdict.expired += 1
+        by = self.known.texts.of(one.seq, one.header)
+        if by is None:
+            message = f"record {one.seq}: its text is gone, and not by pruning"
+            self._note_gone(Gone(block, one.seq, one.header, message, text=True))
+        elif not by.youngest:
+            self.verdict.on_request += 1
+        return by is not None
+
+    def _check_values(self, block: BlockText, found: Sequence[Sealed]) -> None:
+        headers = {one.seq: one.header for one in found}
+        rows, texts = [one.record for one in found], [one.text for one in found]
+        for fault in hidden.faults(list(headers), rows, texts):
+            header = headers[fault.seq]
+            if fault.kind != Kind.MISSING:
+                tell(self.verdict, fault.kind, block, fault.seq, fault.message)
+            elif not self.known.values.of(fault.seq, header):
+                self._note_gone(Gone(block, fault.seq, header, fault.message, text=False))
 
     def _note_wrong(self, block: BlockText, one: Sealed, digest: bytes) -> None:
         if len(self.wrong) < _MOST_TEXTS:
@@ -89,9 +126,9 @@ class Judge:
         else:
             self.verdict.more += 1
 
-    def _note_gone(self, block: BlockText, seq: int) -> None:
+    def _note_gone(self, gone: Gone) -> None:
         if len(self.gone) < _MOST_TEXTS:
-            self.gone.append((block, seq))
+            self.gone.append(gone)
         else:
             self.verdict.more += 1
 

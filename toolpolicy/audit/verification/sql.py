@@ -4,24 +4,48 @@ It is only read to be hashed: whatever a row holds, what comes out is the header
 it is not. Never raises for a value, also not for one that no column should hold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import CharField, DateTimeField, Field, UUIDField
 
 from toolpolicy.audit.headers import COLUMNS, FORM
 from toolpolicy.models import Record
 
 _POSTGRESQL: Final = "postgresql"
+_SIMPLY: Final = (
+    "set_config('jit', 'off', %s), set_config('max_parallel_workers_per_gather', '0', %s)"
+)
 _MARK: Final = "\\x01"
 NO_JSON: Final = "JSON cannot hold BLOB values"
-_CLOSED, _OPENED = "]\x01", "\x01["
 
 
 def on_postgresql() -> bool:
     """Tell which of the two databases it is."""
     return connection.vendor == _POSTGRESQL
+
+
+@contextmanager
+def simple_plans() -> Iterator[None]:
+    """Let PostgreSQL read rows in its simplest way, until this ends.
+
+    Where it has no statistics it takes a thousand rows for many more, and would compile the query
+    and share it out among processes: that takes ten times as long as reading them.
+    """
+    if not on_postgresql():
+        yield
+        return
+    local = connection.in_atomic_block
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_SIMPLY}", [local, local])
+    try:
+        yield
+    finally:
+        if not local:
+            with suppress(DatabaseError), connection.cursor() as cursor:
+                cursor.execute("RESET jit; RESET max_parallel_workers_per_gather")
 
 
 def moment(column: str) -> str:
@@ -53,44 +77,62 @@ def in_hex(digests: Sequence[bytes]) -> list[Any]:
 
 
 def header(table: str) -> str:
-    """Return the SQL of the header of a record in `table`."""
+    """Return the SQL of the header of a record in `table`, whatever the record holds."""
+    columns = _columns(table)
     if not on_postgresql():
-        values = ", ".join(_value(f"{table}.{_column(name)}", name) for name in COLUMNS)
+        values = ", ".join(_value(column, name) for name, column in columns.items())
         return raw(f"json_array('{FORM}', {values})")
-    return f"replace(replace({marked_header(table)}, E']{_MARK}', ','), E'{_MARK}[', ',')"
+    parts, texts = [], [f"'{FORM}'"]
+    for name, column in columns.items():
+        if _is_text(name):
+            texts.append(moment(column) if name == "at" else f"{column}::text")
+        else:
+            # Its texts are escaped much faster as arrays than one by one.
+            parts += [_array(texts), f"E'{_MARK}'", _number_text(column), f"E'{_MARK}'"]
+            texts = []
+    marked = f"concat({', '.join([*parts, _array(texts)])})"
+    return f"replace(replace({marked}, E']{_MARK}', ','), E'{_MARK}[', ',')"
 
 
-def marked_header(table: str) -> str:
-    """Return the SQL of a header that is made faster: `without_marks` makes it whole.
+def plain_header(table: str) -> str:
+    """Return the SQL of a header that is made faster: right where `are_plain` says so.
 
-    PostgreSQL escapes texts much faster as one array than one by one; its numbers come in between.
-    SQLite raises `NO_JSON` for a column that holds a blob.
+    NULL where a column is that has no business to be. SQLite raises `NO_JSON` for one that holds
+    a blob; else all its headers are right.
     """
-    columns = {name: f"{table}.{_column(name)}" for name in COLUMNS}
+    columns = _columns(table)
     if not on_postgresql():
         made = {"uid": _uid, "at": moment}
         values = ", ".join(made.get(name, str)(column) for name, column in columns.items())
         return raw(f"json_array('{FORM}', {values})")
-    parts, texts = [], [f"'{FORM}'"]
+    parts = [f"""'["{FORM}"'"""]
     for name, column in columns.items():
-        if isinstance(_field(name), CharField | UUIDField | DateTimeField):
-            texts.append(moment(column) if name == "at" else f"{column}::text")
+        if _is_text(name):
+            said = moment(column) if name == "at" else f"{column}::text"
+            parts.append(f"""',"' || {said} || '"'""")
         else:
-            number = f"coalesce({column}::text, 'null')"
-            parts += [_array(texts), f"E'{_MARK}'", number, f"E'{_MARK}'"]
-            texts = []
-    return f"concat({', '.join([*parts, _array(texts)])})"
+            parts.append(f"',' || {_number_text(column)}")
+    return " || ".join([*parts, "']'"])
 
 
-def without_marks(header: str | bytes) -> bytes:
-    """Return a header that came marked. A text cannot hold a mark: JSON escapes it."""
-    if isinstance(header, bytes):
-        return header
-    return header.replace(_CLOSED, ",").replace(_OPENED, ",").encode()
+def are_plain(headers: Sequence[bytes]) -> bool:
+    """Tell whether `plain_header` made these as `header` would.
+
+    It escapes nothing. A header that is right holds no escape and just its own quotes; and where
+    one that was altered holds what needs no escape, its texts end where they should.
+    """
+    if not on_postgresql():
+        return True
+    whole = b"".join(headers)
+    return b"\\" not in whole and whole.count(b'"') == _QUOTES * len(headers)
 
 
 def _array(texts: list[str]) -> str:
     return f"array_to_json(ARRAY[{', '.join(texts)}])"
+
+
+def _number_text(column: str) -> str:
+    return f"coalesce({column}::text, 'null')"
 
 
 def _value(column: str, name: str) -> str:
@@ -109,10 +151,18 @@ def _uid(column: str) -> str:
     return " || '-' || ".join(f"substr({column}, {first}, {length})" for first, length in ends)
 
 
-def _column(name: str) -> str:
-    return str(_field(name).column)
+def _columns(table: str) -> dict[str, str]:
+    return {name: f"{table}.{_field(name).column}" for name in COLUMNS}
+
+
+def _is_text(name: str) -> bool:
+    return isinstance(_field(name), CharField | UUIDField | DateTimeField)
 
 
 def _field(name: str) -> "Field[Any, Any]":
     """Return the field whose values stand in a column of the header; `client_id` is `client`."""
     return next(one for one in Record._meta.concrete_fields if one.attname == name)  # noqa: SLF001
+
+
+_QUOTES: Final = 2 * (1 + sum(map(_is_text, COLUMNS)))
+"""So many quotes has a header whose texts have none, with the form before them."""

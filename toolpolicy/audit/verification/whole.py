@@ -10,14 +10,14 @@ from toolpolicy.audit import heads, keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.audit.verification import documents, outside
+from toolpolicy.audit.verification import documents, outside, sql
 from toolpolicy.audit.verification.chain import Place, Walk
 from toolpolicy.audit.verification.crew import Crew
+from toolpolicy.audit.verification.deletions import NOTHING, Known, known
 from toolpolicy.audit.verification.diagnosis import explain
 from toolpolicy.audit.verification.findings import Kind, Verdict
 from toolpolicy.audit.verification.keyring import keyring
 from toolpolicy.audit.verification.marks import check_mark, mark_verified, place_verified
-from toolpolicy.audit.verification.pruned import Pruned, pruned
 from toolpolicy.audit.verification.reading import Sealed, between, stored_blocks, strays
 from toolpolicy.audit.verification.records import Judge, tell
 from toolpolicy.audit.waiting import count_waiting
@@ -39,6 +39,11 @@ def verify(
     Only reads, but for the mark of how far it is good. Memory does not grow with the log. A long
     one is read by so many processes.
     """
+    with sql.simple_plans():
+        return _verified(full=full, progress=progress, processes=processes)
+
+
+def _verified(*, full: bool, progress: Progress, processes: int) -> Verdict:
     verdict = Verdict(log="", full=full)
     _name(verdict)
     chain: list[SealKey] = read(verdict, "a key of the log", keys.chain, [])
@@ -48,13 +53,13 @@ def verify(
         place = read(verdict, LAST, lambda: _start(verdict.log, chain), place)
     verdict.after_block = place.n
     _tell_lost_beginning(verdict, chain, full=full)
-    judge = Judge(verdict, _pruned(verdict))
-    with closing(Crew(processes, judge.pruned, full=full)) as crew:
+    judge = Judge(verdict, _known(verdict))
+    with closing(Crew(processes, judge.known, full=full)) as crew:
         _walk(Walk(place, ring, verdict), judge, crew, progress)
         ring.tell(verdict)
         read(verdict, LAST, lambda: check_mark(verdict, chain), None)
         if full:
-            crew.unsealed(verdict)
+            crew.judge_the_rest(verdict)
     outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
     if full:
         read(verdict, "a stored document", lambda: documents.check(verdict), None)
@@ -142,16 +147,15 @@ def _walk(walk: Walk, judge: Judge, crew: Crew, progress: Progress) -> None:
     verdict.head = place.n
 
 
-def _pruned(verdict: Verdict) -> Pruned:
-    return read(verdict, "a record of a pruning", pruned, Pruned(()))
+def _known(verdict: Verdict) -> Known:
+    return read(verdict, "a record of a deletion", known, NOTHING)
 
 
 def _tell_gone(judge: Judge) -> None:
-    """Say which texts are gone, and not by pruning: it may have gone on meanwhile."""
+    """Say what is gone and not by a deletion that the log tells of, by now."""
     if not judge.gone:
         return
-    known = _pruned(judge.verdict)
-    for block, seq in judge.gone:
-        if seq not in known:
-            message = f"record {seq}: its text is gone, and not by pruning"
-            tell(judge.verdict, Kind.MISSING, block, seq, message)
+    deleted = _known(judge.verdict)
+    for one in judge.gone:
+        if not one.is_explained(deleted):
+            tell(judge.verdict, Kind.MISSING, one.block, one.seq, one.message)
