@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tests.soak import children, work
-from toolpolicy.models import Record
 
 FOREVER: Final = 3600.0
 WRITERS: Final = 3
@@ -48,9 +47,8 @@ def crash(kills: int, *, seed: int = 7) -> Crash:
         running[place] = children.start(tasks[place])
     for child in running:
         child.kill()
-    answered = set(_said([*gone, *running]))
-    known = {str(uid) for uid in Record.objects.values_list("uid", flat=True)}
-    return Crash(kills, len(answered), len(answered - known), work.judged())
+    answered = set(_said([*gone, *running])) - {work.UNANSWERED}
+    return Crash(kills, len(answered), work.lost(answered), work.judged())
 
 
 def _said(some: list[children.Child]) -> Iterator[str]:

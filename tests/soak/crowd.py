@@ -1,6 +1,7 @@
 """Many processes write and several seal at once: no gap, no fork, every record sealed once."""
 
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,11 +14,13 @@ class Crowd:
     """What was found after all had ended."""
 
     written: int
+    unanswered: int
+    lost: int
     outcome: work.Outcome
 
     @property
     def whole(self) -> bool:
-        return self.written > 0 and self.outcome.whole
+        return self.written > 0 and self.lost == 0 and self.outcome.whole
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -33,10 +36,11 @@ def crowd(writers: int, seconds: float, *, sealers: int = 2) -> Crowd:
     keepers = [children.start(work.sealing_on(until)) for _ in range(sealers)]
     for child in (*writing, *keepers):
         child.wait()
-    written = sum(len(child.lines()) for child in writing)
+    said = Counter(line for child in writing for line in child.lines())
     for child in (*writing, *keepers):
         child.said_in.unlink()
-    return Crowd(written, work.judged())
+    unanswered = said.pop(work.UNANSWERED, 0)
+    return Crowd(len(said), unanswered, work.lost(set(said)), work.judged())
 
 
 @dataclass(frozen=True, slots=True)

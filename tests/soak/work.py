@@ -16,9 +16,11 @@ from toolpolicy.engine.questions import parse_question
 from toolpolicy.models import ApiClient, Block, Leaf, Record
 from toolpolicy.services import decisions, sealing
 from toolpolicy.services.actors import Actor
+from toolpolicy.services.errors import Unavailable
 
 # As long as the text of a decision.
 BODY: Final[dict[str, Any]] = {"asked": {"arguments": {"text": "x" * 900}}, "answer": {"n": 1}}
+UNANSWERED: Final = "unanswered"
 INDEX: Final = writer.RecordIndex(surface="call", outcome="allow", tool="send_mail", agent="a")
 
 
@@ -30,7 +32,11 @@ def prepare() -> None:
 
 
 def deciding(until: float) -> Work:
-    """Ask again and again, and say the id of each decision once it was answered."""
+    """Ask again and again, and say the id of each decision once it was answered.
+
+    Where the database keeps somebody waiting too long, as SQLite may, that is said: the caller has
+    an error then, and no answer.
+    """
 
     def work(say: Say) -> None:
         asker, number = Actor.for_client(ApiClient.objects.get()), 0
@@ -38,8 +44,10 @@ def deciding(until: float) -> Work:
             number += 1
             tool = "drop_table" if number % 3 == 0 else "send_mail"
             asked = {"surface": "call", "tool": tool, "context": {"agent": f"agent-{number}"}}
-            answer = decisions.decide(asker=asker, question=parse_question(asked))
-            say(answer.decision_id)
+            try:
+                say(decisions.decide(asker=asker, question=parse_question(asked)).decision_id)
+            except Unavailable:
+                say(UNANSWERED)
 
     return work
 
@@ -96,6 +104,12 @@ class Outcome:
     def whole(self) -> bool:
         """Whether every record is sealed once, without gaps, and the log is good."""
         return self.good and self.numbered and self.sealed == self.records
+
+
+def lost(answered: set[str]) -> int:
+    """Return how many decisions were answered and have no record."""
+    known = {str(uid) for uid in Record.objects.values_list("uid", flat=True)}
+    return len(answered - known)
 
 
 def judged() -> Outcome:
