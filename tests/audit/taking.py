@@ -11,7 +11,8 @@ from django.db import transaction
 from tests.factories import SYSTEM
 from toolpolicy import audit
 from toolpolicy.audit import sealer, writer
-from toolpolicy.models import RecordBody
+from toolpolicy.audit.verification.deletions import KEPT
+from toolpolicy.models import Leaf, RecordBody
 from toolpolicy.services.evidence.exports import Asked, Form, begin
 from toolpolicy.services.record_filters import parse
 
@@ -56,8 +57,10 @@ def judged(bundle: bytes | Path, *words: str) -> dict[str, Any]:
 
 
 def prune(first: int, last: int) -> None:
-    """Delete the texts of a span of sealed records, as retention does, and seal that."""
+    """Delete the texts of a span of sealed records, as a request does, and seal that."""
+    found = Leaf.objects.filter(seq__range=(first, last)).exclude(record__kind__in=KEPT)
+    seqs = sorted(found.values_list("seq", flat=True))
     with transaction.atomic():
-        RecordBody.objects.filter(record__leaf__seq__range=(first, last)).delete()
-        writer.write(kind="prune", body={"bodies": [[first, last]]})
+        RecordBody.objects.filter(record__leaf__seq__in=seqs).delete()
+        writer.write(kind="prune", body={"bodies": [[seq, seq] for seq in seqs]})
     sealer.seal_all()

@@ -193,14 +193,15 @@ def test_a_bundle_over_any_break_that_was_repaired_names_it_and_proves_the_rest(
     assert judged(taken(complete=True, first=repair.first))["exit"] == 0
 
 
-def test_records_that_were_deleted_before_they_were_sealed_are_noted(mixed):
+def test_records_that_were_deleted_before_they_were_sealed_are_missing(mixed):
     first, *_ = write_records(2)
     with tampering() as cursor:
         cursor.execute("DELETE FROM toolpolicy_recordbody WHERE record_id = %s", [first])
         cursor.execute("DELETE FROM toolpolicy_record WHERE id = %s", [first])
     found = judged(taken(complete=True))
-    assert found["exit"] == 0
+    assert (found["exit"], found["kind"]) == (1, "missing")
     assert len(found["notes"]) == 1
+    assert judged(taken())["exit"] == 0
 
 
 def test_a_bundle_holds_the_checkpoints_that_are_kept_outside(settings, tmp_path):

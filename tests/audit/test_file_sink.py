@@ -3,6 +3,7 @@
 import json
 import resource
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -130,6 +131,26 @@ def test_the_log_line_is_the_same_line(settings, caplog):
     told(2)
     (said,) = [one.message for one in caplog.records if one.name == "toolpolicy.checkpoint"]
     assert blocks.parse_line(said)[0] == Block.objects.get().text
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"block": 9_000_000_000},
+        {"block": 9_000_000_000, "tried_at": datetime(2999, 1, 1, tzinfo=UTC)},
+        {"tried_at": datetime(2999, 1, 1, tzinfo=UTC)},
+    ],
+    ids=str,
+)
+def test_what_the_database_says_of_the_file_keeps_nothing_from_it(file, forged):
+    told(2)
+    SinkState.objects.update(**forged)
+    write_records(1)
+    sealer.seal_all()
+    checkpoints.tell(at_once="tried_at" not in forged)
+    newest = Block.objects.latest("number").number
+    assert blocks.parse(blocks.parse_line(lines_of(file)[-1])[0]).n == newest
+    assert SinkState.objects.get(name="file").block == newest
 
 
 # --- an older copy of the database ----------------------------------------------------------------

@@ -18,9 +18,9 @@ from tests.retention.worlds import write
 from toolpolicy.audit import headers, heads, sealer
 from toolpolicy.audit.headers import COLUMNS
 from toolpolicy.audit.signing import SealRefused
-from toolpolicy.audit.verification.reading import FIRST_ID, Seen, leaves, loose, unseen
+from toolpolicy.audit.verification.reading import Seen, leaves, loose, unseen
 from toolpolicy.audit.verification.whole import verify
-from toolpolicy.audit.waiting import LAST_ID
+from toolpolicy.audit.waiting import BEFORE_ALL, LAST_ID
 from toolpolicy.models import Leaf, Record, RecordBody
 
 pytestmark = pytest.mark.django_db
@@ -141,7 +141,7 @@ def test_every_id_is_seen_or_looked_at(data):
         for first, last in pairwise(ends)
     ]
     left = list(unseen(seen))
-    assert (left[0][0], left[-1][1]) == (FIRST_ID, LAST_ID)
+    assert (left[0][0], left[-1][1]) == (BEFORE_ALL + 1, LAST_ID)
     for row in range(50):
         covered = any(one.first <= row <= one.last for one in seen)
         free = covered and all(row not in one.others for one in seen)

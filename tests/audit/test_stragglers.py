@@ -155,6 +155,23 @@ def test_a_record_of_an_id_far_ahead_hides_none_that_comes_later(looks, later):
     assert keeping.keep() == 1
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("sealed_before", [0, 2])
+def test_a_record_of_a_negative_id_is_sealed_like_any_other(looks, later, sealed_before):
+    write_records(sealed_before)
+    sealer.seal_all()
+    later(minutes=2)
+    (row,) = write_records(1)
+    with tampering() as cursor:
+        for table, column in (("record", "id"), ("recordbody", "record_id")):
+            change = f"UPDATE toolpolicy_{table} SET {column} = %s WHERE {column} = %s"  # noqa: S608
+            cursor.execute(change, [-1000, row])
+    assert waiting.count_waiting(9) == 1
+    assert keeping.keep() == 1
+    assert Leaf.objects.get(record=-1000).seq == sealed_before + 1
+    assert verdict().good
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_transaction_held_open_is_sealed_after_those_that_began_later():
     if connection.vendor == "sqlite":

@@ -130,7 +130,7 @@ def otherwise(name: str, value: Any) -> Any:
 def test_a_column_a_text_and_a_leaf_altered_together_are_told_by_their_block():
     body = RecordBody.objects.filter(text__contains="send_mail").order_by("-pk")[1]
     leaf = {"seq": body.record.leaf.seq, "record_id": body.pk}
-    text = body.text.replace('"arguments":{"n":2}', '"arguments":{"n":1}')
+    text = body.text.replace('"arguments":{"n":2,', '"arguments":{"n":1,')
     assert text != body.text
     with undone():
         change(RecordBody, {"record_id": leaf["record_id"]}, text=text)

@@ -1,7 +1,6 @@
 """Telling the sinks of the newest block, and saying in the log that they were told."""
 
 import logging
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,7 +9,7 @@ from django.utils import timezone
 
 from toolpolicy.audit import heads, writer
 from toolpolicy.audit.blocks import block_hash, checkpoint_line
-from toolpolicy.audit.sinks import Sink, SinkError, sinks
+from toolpolicy.audit.sinks import Sink, SinkError, number_of, sinks
 from toolpolicy.conf import conf
 from toolpolicy.models import Block, Record, SinkState
 from toolpolicy.models.choices import RecordKind
@@ -29,23 +28,39 @@ def tell(*, only_local: bool = False, at_once: bool = False) -> None:
     newest = Block.objects.order_by("-number").first()
     if newest is None:
         return
-    lagging = [sink for sink in _lagging(newest, at_once=at_once) if sink.local or not only_local]
-    if lagging:
+    found = [(sink, _known_to(sink, newest)) for sink in sinks(heads.log_id())]
+    if any(number != newest.number for sink, number in found):
         heads.check_sinks(heads.log_id())
-    told = [sink.name for sink in lagging if _told(sink, newest)]
+    lagging = [sink for sink, number in found if number < newest.number]
+    some = [sink for sink in lagging if sink.local or not only_local]
+    told = [sink.name for sink in some if (at_once or _is_due(sink)) and _told(sink, newest)]
     if told and _holds_more_than_checkpoints(newest):
         _record(newest, told)
 
 
-def _lagging(newest: Block, *, at_once: bool) -> Iterator[Sink]:
-    states = {state.name: state for state in SinkState.objects.all()}
-    due = timezone.now() - timedelta(seconds=conf().checkpoint_seconds)
-    for sink in sinks(heads.log_id()):
-        state = states.get(sink.name)
-        tried = state.tried_at if state else None
-        lags = state is None or state.block < newest.number
-        if lags and (at_once or tried is None or tried <= due):
-            yield sink
+def _known_to(sink: Sink, newest: Block) -> int:
+    """Return the number of the block that a sink knows.
+
+    What can be asked is asked: whoever may write into the database may write there how far it was
+    told. Of the others a number that no block has yet is no number.
+    """
+    try:
+        line = sink.newest()
+    except SinkError:
+        return 0
+    if line is not None:
+        return number_of(line)
+    state = SinkState.objects.filter(name=sink.name).first()
+    return state.block if state and state.block <= newest.number else 0
+
+
+def _is_due(sink: Sink) -> bool:
+    """Tell whether a sink was not tried for a while; a time that is still to come is none."""
+    now = timezone.now()
+    due = now - timedelta(seconds=conf().checkpoint_seconds)
+    return not SinkState.objects.filter(
+        name=sink.name, tried_at__gt=due, tried_at__lte=now
+    ).exists()
 
 
 def _told(sink: Sink, newest: Block) -> bool:

@@ -17,7 +17,7 @@ from toolpolicy.audit.blocks import BlockText
 from toolpolicy.audit.headers import AT, OUTCOME, WRITER, WRITER_N, leaf, moment
 from toolpolicy.audit.heads import Head
 from toolpolicy.audit.signing import Signer, signer
-from toolpolicy.audit.waiting import RECENT, STRAGGLERS, floor, legible, waiting
+from toolpolicy.audit.waiting import BEFORE_ALL, RECENT, STRAGGLERS, floor, legible, waiting
 from toolpolicy.models import Block
 
 MOST: Final = 1000
@@ -52,7 +52,7 @@ def sealing(*, wait: bool, back: timedelta | None = RECENT) -> Iterator[Block]:
 
     Ends also while another process seals, unless told to `wait`. Raise SealRefused.
     """
-    after = 0 if back is None else floor(back)
+    after = BEFORE_ALL if back is None else floor(back)
     while True:
         with transaction.atomic():
             rows = waiting(MOST, after=after) if locked(wait=wait) else []

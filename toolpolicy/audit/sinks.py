@@ -83,7 +83,7 @@ class FileSink:
             with self.path.open("ab") as file:
                 # Two processes can hold two blocks: the file ends with the newer one.
                 fcntl.flock(file, fcntl.LOCK_EX)
-                if _number_of(self.newest()) >= _number_of(line):
+                if number_of(self.newest()) >= number_of(line):
                     return
                 # After a crash the last line may lack its end.
                 broken = file.tell() > 0 and not self._ends_whole()
@@ -99,7 +99,7 @@ class FileSink:
             return file.read(1) == b"\n"
 
 
-def _number_of(line: str | None) -> int:
+def number_of(line: str | None) -> int:
     """Return the number of the block that a line is about; 0 when it is about none."""
     try:
         return parse(parse_line(line)[0]).n if line else 0

@@ -25,7 +25,7 @@ from typing import Any
 
 LONGEST_LINE, BARE = 32 << 20, 4 << 20  # bytes of a line; the second of what of it is in no string
 SEARCHED, MOST = 256 << 20, 20  # bytes after a break, for what is lost; breaks that are named
-EXITS, CUT, OLD = {"good": 0, "broken": 1, "incomplete": 2}, 64, 182  # a column's length; days
+EXITS, CUT, OLD, FULL = {"good": 0, "broken": 1, "incomplete": 2}, 64, 182, 1000  # sizes; days
 Object = dict[str, Any]
 
 
@@ -190,18 +190,18 @@ def parse(text: str, shape: str = "") -> Object:
 def block_of(line: Object) -> Object:
     """Read the block of a line, with its `hash` and the numbers of its records, `seqs`."""
     block = parse(line["block"], "sealed")
-    seqs = range(block["first"], block["first"] + block["count"])
-    need(block["v"] == 1 and min(block["n"], block["first"], block["count"] + 1) > 0, "no block")
-    return {**block, "hash": hashed(b"\x02", line["block"].encode()), "seqs": seqs}
+    n, first, end = block["n"], block["first"], block["first"] + block["count"]
+    need(block["v"] == 1 and min(n, first) > 0 and 0 <= end - first <= FULL, "no block")
+    return {**block, "hash": hashed(b"\x02", line["block"].encode()), "seqs": range(first, end)}
 
 
 def row_of(line: Object) -> Object:
     """Read the header of a line, with its `seq`, `type` and `leaf`."""
     items = dict(enumerate(line["header"]))
     row = shaped({name: items.pop(i, ...) for i, name in enumerate(FIELDS)}, "header")
-    need(row["form"] == "toolpolicy-record/1" and not items, "its header is none")
-    leaf = hashed(b"\x00", WRITE(line["header"]).encode())
-    return {**row, "seq": line["seq"], "type": line["type"], "leaf": leaf}
+    text = WRITE(line["header"])
+    need(row["form"] == "toolpolicy-record/1" and not items and len(text) < 1 << 16, "no header")
+    return {**row, "seq": line["seq"], "type": line["type"], "leaf": hashed(b"\x00", text.encode())}
 
 
 def asked(wanted: Object, row: Object) -> bool:
@@ -279,7 +279,7 @@ class Bundle:
         name, again = line["type"], line["type"] == "bundle"
         if not self.told and not again:
             raise self.lost("the first line", lambda other: other["type"] == "bundle")
-        late = PARTS[name] < self.part + again
+        late = PARTS[name] < self.part + again or self.counts["checkpoint"] > MOST
         need(not late, f"`{name}` comes too late", "duplicated" if again else "reordered")
         if self.part < PARTS["block"] <= PARTS[name]:
             given = [n for n, k in enumerate(self.keys) if k.fingerprint.startswith(self.pinned)]
@@ -425,7 +425,7 @@ class Bundle:
 
     def read_checkpoint(self, line: Object, who: str = "") -> None:
         block, head, told = block_of(line), self.block["n"], self.told
-        n, known = block["n"], self.hashes[32 * (block["n"] - self.start) :][:32]
+        n, known = block["n"], self.hashes[32 * (block["n"] - self.start) :][:32] or block["hash"]
         what, same = f"block {n} that {who or line['sink']!a:.200} holds", known == block["hash"]
         late = n > head and (block["at"] >= told["made_at"] or not self.hashes)
         need(late or n <= head, f"{what} is not there: the end is cut off", "missing", block=n)
@@ -482,10 +482,10 @@ def report(bundle: Bundle, breaks: list[Object], *, own: bool) -> Object:
     text, end = "; ".join(lack) or "all is as it was sealed", {"line": bundle.line}
     breaks = breaks or [{"kind": "incomplete" if lack else "good", "what": text, "place": end}]
     verdict = breaks[0]["kind"] if breaks[0]["kind"] in EXITS else "broken"
-    found = {"verdict": verdict, "exit": EXITS[verdict], **breaks[0], "breaks": breaks}
+    found = {"verdict": verdict, "exit": EXITS[verdict], **breaks[0]}
     found.update({name: told.get(name) for name in ("log", "filter", "complete", "made_at")})
     found.update(counts={**counts}, proven={**bundle.proven}, notes=bundle.notes, unknown=unknown)
-    found["until"] = [head, bundle.block.get("at")]
+    found.update(until=[head, bundle.block.get("at")], breaks=breaks * (verdict != "good"))
     return {**found, "keys": [key.fingerprint for key in bundle.keys]}
 
 
@@ -504,7 +504,7 @@ def verify(path: str, pinned: str, copies: list[str]) -> Object:
         except (gzip.BadGzipFile, zlib.error) as error:
             kind, what = "altered", f"its compression is damaged: {error}"
         except (OSError, EOFError, ValueError, MemoryError, KeyboardInterrupt) as error:
-            kind, what = "incomplete", f"it cannot be read to its end: {error}"
+            kind, what = "incomplete", f"a file cannot be read to its end: {error}"
         breaks = [{**one, "closed_by": one["closed_by"] or bundle.closed} for one in breaks]
         place = {name: n for name, n in {"line": bundle.line, **place}.items() if n}
         breaks += [{"kind": kind, "what": what, "place": place, "closed_by": 0}] * (kind != "good")
@@ -524,7 +524,7 @@ def main() -> int:
     if not re.fullmatch("[0-9a-f]{16,64}", "0" * 16 if given.key is None else given.key):
         parser.error("--key takes 16 to 64 hex digits")
     found, lines = verify(given.bundle, given.key or "", given.checkpoint), list[str]()
-    for one in found["breaks"]:
+    for one in found["breaks"] or [found]:
         where = ", ".join([one["kind"], *(f"{name} {n}" for name, n in one["place"].items())])
         lines += [f"{found['verdict'].upper()}: {one['what']} ({where})"]
     closed = {one["closed_by"] for one in found["breaks"] if one.get("closed_by")}

@@ -32,6 +32,8 @@ SHORTEST: Final = 1000
 """Ids in the first span of a look."""
 LONGEST: Final = 32_000
 LAST_ID: Final = 2**63 - 1
+BEFORE_ALL: Final = -(2**63)
+"""No row has this id: looks for all begin after it."""
 
 
 def waiting(limit: int, *, after: int) -> list[tuple[Any, ...]]:
@@ -84,12 +86,13 @@ def floor(back: timedelta) -> int:
     before = Block.objects.filter(at__lt=timezone.now() - back, count__gt=0).order_by("-at")
     place = before.values_list("first", "count", "at").first()
     if place is None or None in place:  # a time that is none
-        return 0
+        return BEFORE_ALL
     first, count, at = place
     leaf = Leaf.objects.filter(seq=first + count - 1).values_list("record_id", flat=True).first()
     since = Record.objects.filter(at__gte=at).order_by("at", "pk")
     begin = since.values_list("pk", flat=True).first()
-    return min(end for end in (leaf or 0, begin and begin - 1) if end is not None)
+    ends = [end for end in (leaf, None if begin is None else begin - 1) if end is not None]
+    return min(ends, default=BEFORE_ALL)
 
 
 def spans(

@@ -13,11 +13,10 @@ from typing import Any, Final, NamedTuple
 from django.db import OperationalError, connection
 
 from toolpolicy.audit.verification import sql
-from toolpolicy.audit.waiting import LAST_ID, spans
+from toolpolicy.audit.waiting import BEFORE_ALL, LAST_ID, spans
 
 BLOCKS_AT_ONCE: Final = 100
 LEAVES_AT_ONCE: Final = 1000
-FIRST_ID: Final = -(2**63) + 1
 Ids = tuple[int, int]
 """Two ends of ids, both included."""
 _Records = tuple[list[Any], list[bytes], frozenset[int]]
@@ -201,7 +200,7 @@ def _encoded(values: Iterable[Any]) -> list[Any]:
 
 def unseen(seen: Iterable[Seen]) -> Iterator[Ids]:
     """Yield the ids that were not seen, or belong to no span, from the lowest to the highest."""
-    place = FIRST_ID
+    place = BEFORE_ALL + 1
     for one in sorted(seen):
         if place < one.first:
             yield place, one.first - 1
@@ -210,7 +209,7 @@ def unseen(seen: Iterable[Seen]) -> Iterator[Ids]:
     yield place, LAST_ID
 
 
-def loose(where: Iterable[Ids] = ((FIRST_ID, LAST_ID),)) -> Iterator[Loose]:
+def loose(where: Iterable[Ids] = ((BEFORE_ALL + 1, LAST_ID),)) -> Iterator[Loose]:
     """Yield the records that no leaf points to, among these ids."""
     leaf = "toolpolicy_leaf l WHERE l.record_id = r.id AND l.record_id BETWEEN %s AND %s"
     sealed = f"SELECT 1 FROM {leaf}"  # noqa: S608  (our own names)

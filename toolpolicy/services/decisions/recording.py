@@ -79,11 +79,12 @@ def answering() -> Iterator[float]:
 
     It may have to wait for the database. What it is judged by is read after the wait, so that what
     was frozen, published or revoked meanwhile counts. A fault of the database becomes the error
-    that no answer can be given.
+    that no answer can be given. Raise RuntimeError inside a transaction of the caller's: what it
+    rolls back would take the record of an answer along.
     """
     started = perf_counter()
     try:
-        with transaction.atomic():
+        with transaction.atomic(durable=True):
             yield started
     except DatabaseError as error:
         raise Unavailable(ReasonCode.AUDIT_UNAVAILABLE) from error
