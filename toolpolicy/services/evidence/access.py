@@ -59,10 +59,10 @@ KEYS: Final = (
 )
 AGENTS: Final = (
     Column(name="agent", heading=_("Agent"), words=NO_AGENT),
-    Column(name="allow", heading=_("May call")),
-    Column(name="needs_approval", heading=_("With approval")),
-    Column(name="depends", heading=_("Depends on arguments")),
-    Column(name="deny", heading=_("Refused")),
+    Column(name="allow", heading=_("May call"), count=True),
+    Column(name="needs_approval", heading=_("With approval"), count=True),
+    Column(name="depends", heading=_("Depends on arguments"), count=True),
+    Column(name="deny", heading=_("Refused"), count=True),
     Column(name="tools", heading=_("What it may call, or with approval"), wide=True),
 )
 COUNTED: Final = _(

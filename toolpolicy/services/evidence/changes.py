@@ -42,7 +42,7 @@ COLUMNS: Final = (
 )
 FAILED: Final = (
     Column(name="account", heading=_("Account"), words={"": _("(no account of that name)")}),
-    Column(name="count", heading=_("Times")),
+    Column(name="count", heading=_("Times"), count=True),
     Column(name="first", heading=_("First (UTC)"), moment=True),
     Column(name="last", heading=_("Last (UTC)"), moment=True),
 )

@@ -28,13 +28,13 @@ FROM_COUNTS: Final = _("From hourly counts, exact.")
 FROM_RECORDS: Final = _("From records, counted one by one.")
 TOO_MANY: Final = _("So many records are counted only for a file: take one.")
 NUMBERS: Final = (
-    Column(name="all", heading=_("All")),
-    Column(name="allow", heading=_("Allowed")),
-    Column(name="needs_approval", heading=_("Needed approval")),
-    Column(name="deny", heading=_("Denied")),
+    Column(name="all", heading=_("All"), count=True),
+    Column(name="allow", heading=_("Allowed"), count=True),
+    Column(name="needs_approval", heading=_("Needed approval"), count=True),
+    Column(name="deny", heading=_("Denied"), count=True),
 )
 NO_KEY: Final = {"": _("(no key)")}
-COUNT: Final = Column(name="count", heading=_("Times"))
+COUNT: Final = Column(name="count", heading=_("Times"), count=True)
 TOOL: Final = (
     Column(name="family", heading=_("Family"), words={"": _("(none known)")}),
     Column(name="tool", heading=_("Tool")),

@@ -25,7 +25,7 @@ class Column:
 
     With a word for "", a table says what it means that there is none.
     A `moment` is a time as JSON has it, which a table shows to the second, in UTC. A `wide` one
-    holds sentences.
+    holds sentences, a `count` numbers to compare down the column.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Column:
     words: Mapping[str, Any] = field(default_factory=dict)
     moment: bool = False
     wide: bool = False
+    count: bool = False
 
     def lines(self, row: Row, most: int = MOST_LINES) -> list[str]:
         """Return the value as lines of text, at most so many; none where there is none."""
