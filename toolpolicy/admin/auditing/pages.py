@@ -10,6 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from toolpolicy.admin.auditing.taking import TakingForm, taken, verifying_program
@@ -32,6 +33,11 @@ ACTS: Final = (
     *(RecordKind.HOLD, RecordKind.ERASE, RecordKind.ROTATION, RecordKind.REPAIR),
 )
 MOST: Final = 10
+SINKS: Final = {
+    "file": gettext_lazy("In a file"),
+    "log": gettext_lazy("In the server’s log"),
+    "url": gettext_lazy("At an address"),
+}
 
 
 class AuditPages:
@@ -64,6 +70,7 @@ class AuditPages:
             **self.site.each_context(request),
             "title": _("Audit"),
             "status": status,
+            "sinks": [(sink, SINKS.get(sink.name, sink.name)) for sink in status.sinks],
             "head": parse(status.head.text) if status.head and not status.refused else None,
             "run": run,
             "verified": verification_runs.last(),
