@@ -195,13 +195,13 @@ def moment(at: datetime | None, *, seconds: bool = True) -> SafeString:
     )
 
 
-def clock(at: datetime) -> SafeString:
-    """Return the hour and minute of a time, for a chart's scale or a sentence about today."""
+def clock(at: datetime, *, seconds: bool = False) -> SafeString:
+    """Return the time of a day, in UTC, for a chart's scale or where the day stands beside it."""
     shown = at.astimezone(UTC)
     return format_html(
         '<time class="tp-num" data-clock datetime="{}">{}</time>',
         shown.isoformat(),
-        shown.strftime("%H:%M"),
+        shown.strftime("%H:%M:%S" if seconds else "%H:%M"),
     )
 
 
