@@ -1,12 +1,13 @@
 """The lists in a real browser: what is ticked stays ticked, and a filter stays in the address."""
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from tests.admin.pages import address, decide
 from tests.factories import make_layer, make_rule
 from tests.registry.samples import imported, named
-from toolpolicy.models import Tool
+from toolpolicy.models import Record, Tool
 from toolpolicy.services import holds
 from toolpolicy.services.actors import Actor
 
@@ -105,3 +106,30 @@ def test_a_box_to_tick_stands_in_line_with_its_button(watched, path):
     )
     assert box["y"] + box["height"] == pytest.approx(button["y"] + button["height"], abs=2)
     assert box["height"] == pytest.approx(button["height"], abs=4)
+
+
+def test_no_name_is_too_long_for_a_page(watched):
+    long = "x" * 150
+    root = User.objects.get(username="root")
+    User.objects.filter(pk=root.pk).update(username=long)
+    root.refresh_from_db()
+    imported(named("read"), family="kit")
+    layer = make_layer(long, scope="agent", target=[long])
+    make_rule(layer, id=long, match={"name": "read"}, reason=long)
+    context = {"agent": long, "channel": long, "session": long}
+    answer = decide("read", context=context)
+    values = {"name": long, "reason": long, "filter": context}
+    hold = holds.place(actor=Actor.for_user(root), values=values)
+    record = Record.objects.get(uid=answer.decision_id)
+    pages = (
+        *("/admin/", "/admin/audit/", f"/admin/audit/timeline/?about=agent&name={long}"),
+        *(address("record"), address("record", "change", record.pk)),
+        *(address("legalhold"), address("legalhold", "change", hold.pk)),
+        *("/admin/reports/changes/", f"/admin/reports/point-in-time/?agent={long}"),
+    )
+    for path in pages:
+        assert watched.open(path) == 200
+        for width in (1400, 768, 320):
+            watched.page.set_viewport_size({"width": width, "height": 900})
+            over = watched.page.evaluate("document.documentElement.scrollWidth") - width
+            assert over <= 0, f"{path} scrolls {over} px sideways at {width}"
