@@ -13,6 +13,7 @@ from toolpolicy import audit
 from toolpolicy.audit import sealer, writer
 from toolpolicy.audit.verification.deletions import KEPT
 from toolpolicy.models import Leaf, RecordBody
+from toolpolicy.services._deletion import Row, spans
 from toolpolicy.services.evidence.exports import Asked, Form, begin
 from toolpolicy.services.record_filters import parse
 
@@ -59,8 +60,8 @@ def judged(bundle: bytes | Path, *words: str) -> dict[str, Any]:
 def prune(first: int, last: int) -> None:
     """Delete the texts of a span of sealed records, as a request does, and seal that."""
     found = Leaf.objects.filter(seq__range=(first, last)).exclude(record__kind__in=KEPT)
-    seqs = sorted(found.values_list("seq", flat=True))
+    rows = [Row(pk=row, seq=seq, columns=()) for seq, row in found.values_list("seq", "record")]
     with transaction.atomic():
-        RecordBody.objects.filter(record__leaf__seq__in=seqs).delete()
-        writer.write(kind="prune", body={"bodies": [[seq, seq] for seq in seqs]})
+        RecordBody.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        writer.write(kind="prune", body={"bodies": spans(rows)})
     sealer.seal_all()
