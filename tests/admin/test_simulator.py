@@ -1,36 +1,21 @@
-"""The simulator: asked by a form, answered with its record, and shown again by an address."""
+"""The simulator: asked by a form or by JSON, and answered with its record."""
 
 import json
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from tests.admin.pages import decide, signed_in, staff, text_of
-from tests.factories import SYSTEM, make_layer, make_rule
+from tests.admin.pages import decide, text_of
+from tests.admin.simulations import SCHEMA, answer_to, ask, fields_of, protected_push, simulations
 from tests.registry.samples import imported, named
-from toolpolicy.admin.simulator.links import LONGEST, link_of, read_link, wire_of
-from toolpolicy.engine.questions import parse_question
 from toolpolicy.engine.words import ReasonCode
-from toolpolicy.models import Record
-from toolpolicy.services import decisions, policies
+from toolpolicy.services import decisions
 from toolpolicy.services.errors import Unavailable
 
 pytestmark = pytest.mark.django_db
 
-SCHEMA = {
-    "type": "object",
-    "required": ["branch"],
-    "properties": {
-        "branch": {"type": "string", "description": "Where <b>to</b>"},
-        "mode": {"type": "string", "enum": ["fast", "slow"]},
-        "count": {"type": "integer"},
-        "ratio": {"type": "number"},
-        "force": {"type": "boolean"},
-        "files": {"type": "array"},
-    },
-}
 GIVEN = {"branch": "main", "mode": "fast", "count": 3, "ratio": 0.5, "force": False, "files": [1]}
 
 
@@ -41,30 +26,7 @@ def page():
 
 @pytest.fixture
 def push(db):
-    """Register a tool with arguments of every simple type, and a rule that refuses one value."""
-    imported({"tools": [{"name": "push", "inputSchema": SCHEMA}]}, family="git")
-    layer = make_layer()
-    match = {"name": "push", "arg": {"pointer": "/branch", "value": "main"}}
-    return make_rule(layer, id="main-is-protected", match=match, reason="ask for a review")
-
-
-def simulations():
-    return Record.objects.filter(kind="simulation")
-
-
-def fields_of(response) -> dict[str, str]:
-    """Return the names of the fields of the arguments by what they ask for."""
-    return {a.name: field.name for a, field in response.context["form"].arguments_shown()}
-
-
-def ask(client, page, **sent):
-    return client.post(page, {"act": "simulate", "surface": "call", "shown": "", **sent})
-
-
-def answer_to(client, page, **sent):
-    response = ask(client, page, **sent)
-    assert response.status_code == 302, response.context["form"].errors
-    return client.get(response["Location"].partition("#")[0])
+    return protected_push()
 
 
 def test_a_call_is_asked_by_a_form_made_of_the_tools_schema(root, page, push):
@@ -120,57 +82,6 @@ def test_the_form_and_json_hold_the_same(root, page, push):
     assert not simulations().exists()
 
 
-def test_no_address_asks_anything_and_the_answer_is_read_from_its_record(root, page, push):
-    response = ask(root, page, tool="push", arguments='{"branch": "main"}', agent="coder")
-    address = response["Location"].partition("#")[0]
-    layer = push.layer
-    policies.delete_layer(actor=SYSTEM, layer=layer.pk, version=layer.version)
-    for _ in range(2):
-        assert "main-is-protected" in text_of(root.get(address))
-    bare = f"{page}?answer={parse_qs(urlsplit(address).query)['answer'][0]}"
-    shown = root.get(bare)
-    assert "main-is-protected" in text_of(shown)
-    assert shown.context["form"]["agent"].value() == "coder"
-    assert simulations().count() == 1
-    text_of(root.get(page, {"tool": "push", "agent": "coder"}))
-    assert simulations().count() == 1
-
-
-def test_an_answer_is_not_shown_beside_another_question(root, page, push):
-    response = ask(root, page, tool="push", arguments='{"branch": "main"}')
-    address = response["Location"].partition("#")[0].replace("main", "dev")
-    shown = text_of(root.get(address))
-    assert "names an answer to another question" in shown
-    assert "h-answer" not in shown
-
-
-def test_only_what_a_person_asked_here_is_shown_by_its_id(root, page, push):
-    for kind in (False, True):  # a decision, and a simulation of a key or command
-        uid = decide("push", arguments={"branch": "main"}, dry_run=kind).decision_id
-        assert "h-answer" not in text_of(root.get(page, {"answer": uid}))
-    assert "h-answer" not in text_of(root.get(page, {"answer": "x"}))
-
-
-def test_an_answer_without_its_question_is_for_who_asked_and_who_reads_records(root, page, push):
-    response = ask(root, page, tool="push", arguments='{"branch": "main"}')
-    uid = parse_qs(urlsplit(response["Location"]).query)["answer"][0]
-    reads = ("simulate", "view_record", "view_recordbody")
-    for permissions, shown in ((("simulate",), False), (reads, True)):
-        client = signed_in(staff(f"p{shown}", permissions=permissions))
-        bare = client.get(page, {"answer": uid})
-        assert ("h-answer" in text_of(bare)) == shown
-        assert bool(bare.context["faults"]) != shown
-        whole = client.get(response["Location"].partition("#")[0])
-        assert "h-answer" in text_of(whole)
-
-
-def test_who_may_not_see_rules_and_records_gets_no_link_to_them(page, push):
-    client = signed_in(staff("sam", permissions=("simulate",)))
-    shown = text_of(answer_to(client, page, tool="push", arguments='{"branch": "main"}'))
-    assert "main-is-protected" in shown
-    assert "/admin/toolpolicy/" not in shown
-
-
 def test_any_context_can_be_said_and_what_callers_sent_is_offered(root, page, push):
     decide("push", context={"team": "red", "agent": "coder"})
     shown = root.get(page)
@@ -221,44 +132,6 @@ def test_an_argument_of_another_type_is_refused_beside_its_field(root, page, pus
     assert "This is no integer" in " ".join(response.context["form"].errors[name])
 
 
-@pytest.mark.parametrize("query", ["tool=a%00b", "tool=x&arguments=%7B", "tool=x&surface=dream"])
-def test_an_address_that_cannot_be_asked_says_why(root, page, push, query):
-    response = root.get(f"{page}?{query}")
-    assert response.context["faults"]
-    assert "h-answer" not in text_of(response)
-
-
-def test_an_address_has_a_bound_and_a_long_question_is_shown_by_its_answer_alone(root, page, push):
-    long = {"branch": "a" * LONGEST}
-    response = ask(root, page, tool="push", arguments=json.dumps(long))
-    assert len(response["Location"]) < 200
-    shown = root.get(response["Location"].partition("#")[0])
-    assert "Allowed" in text_of(shown)
-    assert shown.context["form"].link is not None
-    refused = root.get(page, {"tool": "push", "arguments": json.dumps(long)})
-    assert "was not read" in " ".join(refused.context["faults"])
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        {"surface": "catalog", "tool": {"name": "a", "family": "f"}, "context": {}},
-        {
-            "surface": "call",
-            "tool": {"name": "a"},
-            "arguments": None,
-            "context": {"agent": "x", "tool": "y", "=&": "z"},
-            "targets": [{"tool": {"name": "b"}}],
-        },
-        {"surface": "search", "subject": {"name": "a"}, "context": {"session": "s"}},
-    ],
-)
-def test_a_question_in_an_address_is_the_same_question(question):
-    link = link_of(question)
-    again = wire_of(read_link({key: value for key, [value] in parse_qs(urlencode(link)).items()}))
-    assert parse_question(again) == parse_question(question)
-
-
 def test_a_name_that_is_not_registered_says_what_it_looks_like(root, page, push):
     imported(named("read_file"), family="box")
     for name in ("read-file", "READ_FILE"):
@@ -274,20 +147,6 @@ def test_a_name_of_two_families_asks_for_one(root, page, push):
     assert fields_of(shown)
     answered = answer_to(root, page, tool="push", family="git", shown="push", shown_family="git")
     assert answered.context["answer"].document["tool"]["family"] == "git"
-
-
-def test_the_number_of_queries_is_fixed(root, page, push, django_assert_num_queries):
-    answered = ask(root, page, tool="push", arguments='{"branch": "main"}')["Location"]
-    address = answered.partition("#")[0]
-    text_of(root.get(address))  # fills what processes keep
-    with django_assert_num_queries(7):
-        text_of(root.get(address))
-    for number in range(20):
-        imported(named(f"t{number}"), family=f"f{number}")
-        decide("push", context={f"k{number}": "v"})
-    text_of(root.get(address))
-    with django_assert_num_queries(7):
-        text_of(root.get(address))
 
 
 def test_without_a_policy_the_answer_says_that_there_is_none(root, page):
