@@ -27,6 +27,8 @@ NAMES = (
 )
 BEGAN = datetime(2026, 11, 30, 6, 0, tzinfo=UTC)
 Line = dict[str, Any]
+# The record of `some_log` that prunes.
+PRUNING = 16
 
 
 def canonical(value: Any) -> str:
@@ -243,3 +245,7 @@ def judged(folder: Path, data: bytes, key: str = "", copies: Iterable[bytes] = (
         kept.append(str(folder / f"copy{number}"))
         Path(kept[-1]).write_bytes(copy)
     return verify(str(path), key, kept)
+
+
+def places(lines: list[Line], name: str) -> list[int]:
+    return [n for n, line in enumerate(lines) if line["type"] == name]

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.audit.bundles import Key, Log, canonical, judged, moment, some_log, written
+from tests.audit.bundles import PRUNING, Key, Log, canonical, judged, moment, some_log, written
 from tests.audit.claims import BELIEVED, DISBELIEVED, Claim
 
 LOG = some_log()
-PRUNING = 16
 BUNDLES: dict[str, dict[str, Any]] = {
     "everything": {},
     "everything, complete": {"complete": True},
