@@ -20,8 +20,10 @@ def raw(arguments: bytes) -> bytes:
 
 
 def refused(api, path, sent, within=QUICKLY):
+    # Before it, for the first answer of a process also reads the description of the API.
+    most = within * shortest(api)
     took, response = timed(lambda: api.post(path, sent))
-    assert took < within * shortest(api)
+    assert took < most
     assert response.headers["Content-Type"] == "application/problem+json"
     assert not Record.objects.filter(kind__in=("decision", "listing", "simulation")).exists()
     return response.status_code, response.json()
