@@ -1,4 +1,4 @@
-"""`policy/export|import|schema|recipes`: files in and out, and the same through every face."""
+"""`policy/export|import|schema`: files in and out, with the bytes of the command."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.documents.faces import TOLD, command
+from tests.api.stored import counts
+from tests.documents.faces import command
 from tests.factories import live_version, make_layer, make_rule
-from toolpolicy.engine.recipe_options import RECIPES
-from toolpolicy.models import Layer, PolicyVersion, Record, Rule
-from toolpolicy.services import policies
+from toolpolicy.models import Layer, Record
 from toolpolicy.services.documents import sources
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "policy.schema.json"
@@ -41,15 +40,6 @@ def entry(name):
 
 def document(*names):
     return {"format": "toolpolicy/1", "layers": [entry(name) for name in names]}
-
-
-def counts():
-    return [model.objects.count() for model in (Layer, Rule, PolicyVersion)]
-
-
-def places(response, status=422):
-    assert response.status_code == status, response.content
-    return [error["pointer"] for error in response.json()["errors"]]
 
 
 # --- export ---------------------------------------------------------------------------------------
@@ -272,59 +262,3 @@ class TestImport:
             answer = api.post("policy/import/", {**sent, "dry_run": dry_run})
             assert (answer.status_code, answer.json()["code"]) == (403, "refused")
         assert counts() == before
-
-
-# --- recipes --------------------------------------------------------------------------------------
-
-
-class TestRecipes:
-    @pytest.mark.parametrize("name", RECIPES)
-    def test_a_dry_run_shows_the_layer_that_is_added_then(self, key_with, name):
-        api = key_with("policy:write")
-        before = counts()
-        path = f"policy/recipes/{name}/"
-        tried = api.post(path, {**TOLD[name], "dry_run": True}).json()
-        assert counts() == before
-        done = api.post(path, TOLD[name]).json()
-        assert done["changes"] == tried["changes"]
-        assert (tried["dry_run"], done["policy"]["version"]) == (True, 1)
-        assert [done["changes"][0]["after"]] == policies.export()["layers"]
-
-    @pytest.mark.parametrize(
-        ("name", "sent", "expected"),
-        [
-            ("agent-allowlist", {}, ["", ""]),
-            (
-                "agent-allowlist",
-                {"agent": 5, "allow": "x", "deny": [1], "alow": []},
-                ["/alow", "/agent", "/deny/0"],
-            ),
-            ("agent-allowlist", {"agent": "", "allow": ["x"]}, ["/agent"]),
-            ("agent-allowlist", {"agent": "a", "allow": []}, ["/allow"]),
-            ("agent-allowlist", {"agent": "a", "allow": ["x"], "dry_run": 1}, ["/dry_run"]),
-            ("agent-allowlist", {"agent": "a" * 1_025, "allow": ["x"]}, ["/agent"]),
-            ("agent-allowlist", {"agent": "a" * 200, "allow": ["x"]}, ["/agent"]),
-            ("agent-allowlist", {"agent": "a", "allow": ["x" * 1_025]}, ["/allow"]),
-            ("channel-ceiling", {"channel": "c", "level": "All"}, ["/level"]),
-            ("channel-ceiling", {"channel": "c", "level": "Dangerous"}, ["/level"]),
-            ("server-filter", {"family": "f"}, ["/allow"]),
-            ("user-toggles", {"session": "s", "toggles": {"a": "maybe"}}, ["/toggles/a"]),
-            ("user-toggles", {"session": "s", "toggles": {}}, ["/toggles"]),
-            ("user-toggles", {"session": "s", "toggles": ["a"]}, ["/toggles"]),
-        ],
-    )
-    def test_every_fault_has_its_place_and_nothing_changes(self, api, name, sent, expected):
-        before = counts()
-        assert places(api.post(f"policy/recipes/{name}/", sent)) == expected
-        assert counts() == before
-
-    def test_a_layer_that_is_there_is_not_added_twice(self, api):
-        for name, place in (("agent-allowlist", "/agent"), ("approval-allowlist", "")):
-            path = f"policy/recipes/{name}/"
-            assert api.post(path, TOLD[name]).status_code == 200
-            assert places(api.post(path, TOLD[name])) == [place]
-
-    def test_an_unknown_recipe_names_the_known_ones(self, api):
-        answer = api.post("policy/recipes/omelette/", {})
-        assert answer.status_code == 404
-        assert "agent-allowlist" in answer.json()["detail"]
