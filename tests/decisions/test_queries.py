@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.live import SYSTEM, make_client, make_live, register, strict
+from tests.live import SYSTEM, make_live, register, strict
 from toolpolicy.engine.questions import parse_list_question, parse_question
 from toolpolicy.services import decisions, deployment
-from toolpolicy.services.actors import Actor
 
 pytestmark = pytest.mark.django_db
 
@@ -22,11 +21,6 @@ def policy_of(size):
     layers = [strict(*rules[i::5], name=f"layer {i}", position=i) for i in range(min(size, 5))]
     make_live(layers)
     register("kit", *[{"name": f"tool_{n}"} for n in range(size if size == 1 else 40)])
-
-
-@pytest.fixture
-def client_actor():
-    return Actor.for_client(make_client())
 
 
 @pytest.mark.parametrize("size", [1, 500])
