@@ -8,15 +8,14 @@ from django.utils import timezone
 
 from tests.admin.pages import decide
 from tests.factories import make_layer, make_rule
+from tests.preview.previewed import previewed, saw
 from tests.registry.samples import imported, named, tool
-from tests.timing import seconds
 from toolpolicy.engine.catalog import CallState, call_state
 from toolpolicy.engine.evaluate import Judged, judge
 from toolpolicy.engine.words import Surface
-from toolpolicy.models import Layer, Rule, SeenContext, Tool
-from toolpolicy.services import live, policies, preview, registry_store
+from toolpolicy.models import Rule, Tool
+from toolpolicy.services import live, policies, registry_store
 from toolpolicy.services._preview_changes import Answer, Wider, wider
-from toolpolicy.services._preview_contexts import MOST_COMBINED
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.preview import Effect, Preview
@@ -26,26 +25,6 @@ pytestmark = pytest.mark.django_db
 ALLOWED, ASK = CallState.ALLOWED, CallState.NEEDS_APPROVAL
 LISTINGS = (Surface.CATALOG, Surface.SEARCH)
 REFUSED, DEPENDS = CallState.REFUSED, CallState.DEPENDS_ON_ARGUMENTS
-
-
-@pytest.fixture
-def layer(db):
-    imported(named("send", "read", "delete"))
-    return make_layer()
-
-
-def saw(**values: list[str]) -> None:
-    now = timezone.now()
-    SeenContext.objects.bulk_create(
-        SeenContext(key=key, value=value, first_seen_at=now)
-        for key, some in values.items()
-        for value in some
-    )
-
-
-def previewed(layer: Layer, rule: Rule | None = None, **values: Any) -> Preview:
-    members = {name.removesuffix("_"): value for name, value in values.items()}
-    return preview.of_rule(layer=layer, rule=rule, values=members, now=timezone.now())
 
 
 def told(found: Preview) -> list[tuple[str, str, list[str]]]:
@@ -208,21 +187,6 @@ def test_what_saving_refuses_a_preview_refuses_at_the_same_place(layer, values, 
     assert refused.value.faults[0].pointer == pointer
 
 
-def test_combinations_beyond_the_bound_are_counted(layer):
-    saw(agent=[f"a{n}" for n in range(60)], channel=[f"c{n}" for n in range(60)])
-    found = previewed(layer, effect="deny", match={"name": "send"})
-    assert len(found.askers) == MOST_COMBINED
-    assert found.left_out == 61 * 61 - MOST_COMBINED
-
-
-def test_kinds_of_askers_beyond_the_bound_are_counted(layer):
-    saw(agent=[f"a{n}" for n in range(30)])
-    for number in range(30):
-        make_rule(layer, match={"name": "x"}, when={"agent": f"a{number}"})
-    found = previewed(layer, effect="deny", match={"name": "send"})
-    assert (len(found.askers), found.left_out) == (20, 11)
-
-
 STATES = (ALLOWED, ASK, REFUSED, DEPENDS)
 
 
@@ -285,19 +249,3 @@ def answer(policy: Any, entry: Any, context: dict[str, str]) -> Answer:
     state, _ = call_state(policy, judged, context, now=now)
     listed = [one for one in LISTINGS if judge(policy, [judged], context, one, now).visible]
     return Answer(state, tuple(listed))
-
-
-def test_ten_times_as_many_tools_in_twenty_kinds_of_context_take_about_ten_times_as_long():
-    saw(agent=[f"a{n}" for n in range(25)], channel=["c0", "c1"])
-    layer = make_layer()
-    for number in range(25):
-        make_rule(layer, match={"name": f"mcp__s{number}__*"}, when={"agent": f"a{number}"})
-
-    def preview(tools: int) -> float:
-        imported(named(*[f"mcp__s{n % 20}__do_{n}" for n in range(tools)]))
-        values: dict[str, Any] = {"effect": "deny", "match": {}}
-        assert len(previewed(layer, **values).tools) == tools
-        return seconds(lambda: previewed(layer, **values), times=3)
-
-    few = preview(100)
-    assert preview(1_000) < 40 * few
