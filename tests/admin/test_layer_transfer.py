@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from tests.admin.pages import address, signed_in, staff, text_of
 from tests.documents.faces import command
 from tests.factories import live_version, make_layer, make_rule
-from tests.strategies import Choices, documents
+from tests.growing import Choices, documents
 from toolpolicy.admin import policy_changes
 from toolpolicy.models import Layer, Record
 from toolpolicy.services import policies

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.factories import SYSTEM, live_version, make_layer, make_rule, make_user
-from tests.strategies import Choices, documents
+from tests.growing import Choices, documents
 from toolpolicy.engine import canonical
 from toolpolicy.engine.documents import FORMAT, dump_policy, parse_policy
 from toolpolicy.engine.formats import Place

@@ -9,17 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from tests.strategies import (
-    MODES,
-    SEEDS,
-    STRICT,
-    Choices,
-    documents,
-    json_value,
-    law,
-    several,
-    subject,
-)
+from tests.growing import MODES, STRICT, Choices, documents, subject
+from tests.strategies import SEEDS, json_value, law, several
 from toolpolicy.engine import pointers
 from toolpolicy.engine.documents import parse_layers
 from toolpolicy.engine.evaluate import compile_policy, evaluate

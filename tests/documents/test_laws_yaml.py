@@ -2,7 +2,8 @@
 
 import json
 
-from tests.strategies import documents, json_value, law, several
+from tests.growing import documents
+from tests.strategies import json_value, law, several
 from toolpolicy.engine import canonical, strictjson
 from toolpolicy.engine.documents import dump_policy, parse_policy
 from toolpolicy.services.documents import yaml_text

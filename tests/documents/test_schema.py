@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from tests.strategies import documents, law, several
+from tests.growing import documents
+from tests.strategies import law, several
 from toolpolicy.engine.documents import dump_policy, parse_policy
 from toolpolicy.engine.schema import policy_schema
 

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tests.strategies import STRICT, Json
+from tests.growing import STRICT, Json
 from toolpolicy.engine.decision import Decision, Verdict
 
 

@@ -18,7 +18,8 @@ from tests.engine.changes import (
     with_rules,
     without,
 )
-from tests.strategies import FUTURE, PAST, Json, law, worlds
+from tests.growing import FUTURE, PAST, Json
+from tests.strategies import law, worlds
 
 
 def switched_off_where_observing(layer: Json) -> Json:

@@ -14,7 +14,8 @@ from typing import Any
 
 from tests.engine.changes import never_wider
 from tests.engine.names import Names
-from tests.strategies import NOW, Question, indirects, law, worlds
+from tests.growing import NOW
+from tests.strategies import Question, indirects, law, worlds
 from toolpolicy.engine.decision import Decision
 from toolpolicy.engine.evaluate import Judged, evaluate_call
 from toolpolicy.engine.targets import MAX_HOPS, Refusal, Target, unfold

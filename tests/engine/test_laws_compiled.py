@@ -13,7 +13,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import NOW, World, law, worlds
+from tests.growing import NOW
+from tests.strategies import World, law, worlds
 from toolpolicy.engine.catalog import list_subject
 from toolpolicy.engine.compiled import CompiledPolicy
 from toolpolicy.engine.compiled_listing import KEPT as KEPT_LISTED

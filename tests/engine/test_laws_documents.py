@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from tests.engine.changes import shuffled
 from tests.engine.refusals import faults_of
-from tests.strategies import STRICT, dispatcher, documents, json_value, law, several, subject
+from tests.growing import STRICT, documents, subject
+from tests.strategies import dispatcher, json_value, law, several
 from toolpolicy.engine import canonical, strictjson
 from toolpolicy.engine.documents import dump_layers, dump_policy, parse_layers, parse_policy
 from toolpolicy.engine.faults import join

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.engine.changes import set_on_rule
-from tests.strategies import NOW, Json, Question, World, law, worlds
+from tests.growing import NOW, Json
+from tests.strategies import Question, World, law, worlds
 from toolpolicy.engine import canonical
 from toolpolicy.engine.decision import Decision
 from toolpolicy.engine.evaluate import Judged, judge

@@ -8,7 +8,8 @@
 from dataclasses import replace
 
 from tests.engine.changes import never_wider, replaced, set_on, strict_places
-from tests.strategies import STRICT, law, words, worlds
+from tests.growing import STRICT, words
+from tests.strategies import law, worlds
 from toolpolicy.engine.values import ABSENT
 from toolpolicy.engine.words import Approval, Hint, SideEffect
 

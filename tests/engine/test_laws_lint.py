@@ -16,19 +16,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import (
-    GLOBS,
-    ITEMS,
-    NOW,
-    TEXTS,
-    VALUES,
-    Choices,
-    World,
-    arguments,
-    law,
-    subject,
-    worlds,
-)
+from tests.growing import GLOBS, ITEMS, NOW, TEXTS, VALUES, Choices, arguments, subject
+from tests.strategies import World, law, worlds
 from toolpolicy.engine.catalog import CallState, call_state, list_subject
 from toolpolicy.engine.compiled import CompiledPolicy
 from toolpolicy.engine.decision import Decision, Verdict

@@ -9,7 +9,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tests.strategies import LISTS, NOW, ORDERED, SCALARS, STRICT, Question, law, worlds
+from tests.growing import LISTS, NOW, ORDERED, SCALARS, STRICT
+from tests.strategies import Question, law, worlds
 from toolpolicy.engine.catalog import CallState, call_state, list_subject
 from toolpolicy.engine.decision import Decision
 from toolpolicy.engine.evaluate import Judged, evaluate_call, fires

@@ -8,7 +8,8 @@
 """
 
 from tests.engine.changes import always, answers, never_wider, set_on, stripped, with_rules
-from tests.strategies import ORDERED, SURFACES, Json, law, worlds
+from tests.growing import ORDERED, SURFACES, Json
+from tests.strategies import law, worlds
 from toolpolicy.engine.ordered import resolve_ordered
 from toolpolicy.engine.ordered_wire import parse_mode
 from toolpolicy.engine.values import OrderedLayer

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from tests.engine.changes import shuffled
-from tests.strategies import Choices, law, several
+from tests.growing import Choices
+from tests.strategies import law, several
 from toolpolicy.engine.globs import any_glob, glob_match
 from toolpolicy.engine.matchitems import excludes, go_lower, match_items
 

@@ -8,7 +8,8 @@ from itertools import product
 from typing import Any, Final
 
 from tests.engine.changes import never_wider, set_on, set_on_rule, with_rules
-from tests.strategies import NOW, SEEDS, Choices, law
+from tests.growing import NOW, Choices
+from tests.strategies import SEEDS, law
 from toolpolicy.engine.decision import Decision
 from toolpolicy.engine.documents import parse_policy
 from toolpolicy.engine.evaluate import evaluate

@@ -17,7 +17,8 @@ from tests.engine.changes import (
     with_rules,
     without,
 )
-from tests.strategies import STRICT, Question, World, law, worlds
+from tests.growing import STRICT
+from tests.strategies import Question, World, law, worlds
 from toolpolicy.engine.decision import BlockedBy
 from toolpolicy.engine.values import Policy
 from toolpolicy.engine.words import Approval, ReasonCode

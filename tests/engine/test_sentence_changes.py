@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.strategies import SEEDS, Choices, law, strict_rule
+from tests.growing import Choices, strict_rule
+from tests.strategies import SEEDS, law
 from toolpolicy.engine.documents import parse_policy
 from toolpolicy.engine.sentence_changes import Fate, changed_words, only_lists_differ
 from toolpolicy.engine.sentences import Sentence, plain, sentence
