@@ -19,6 +19,7 @@ MODULES = [
     for path in sorted((ROOT / package).rglob("*.py"))
     if "migrations" not in path.parts
 ]
+TEST_MODULES = sorted((ROOT / "tests").rglob("*.py"))
 COMMANDS = [path.stem for path in MODULES if path.match("commands/[!_]*.py")]
 
 
@@ -47,6 +48,11 @@ def test_modules_and_functions_stay_short(path):
     assert len(source.splitlines()) <= LONGER_MODULES.get(name_of(path), LONGEST_MODULE)
     lengths = {node.name: lines_of_code(node) for node in functions(ast.parse(source))}
     assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
+
+
+@pytest.mark.parametrize("path", TEST_MODULES, ids=name_of)
+def test_modules_of_tests_stay_short_without_exception(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
 
 
 def test_the_package_itself_stays_empty():
