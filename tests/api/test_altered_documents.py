@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from django.db import transaction
 from rest_framework.test import APIClient
 
 from tests.api.test_fault_injection import forget
@@ -12,8 +13,8 @@ from tests.live import make_live, strict
 from tests.registry.samples import imported, named
 from toolpolicy.engine.questions import parse_question
 from toolpolicy.models import Document, PolicyState, PolicyVersion, Record, ToolDeclaration
-from toolpolicy.services import decisions, health, sealing
-from toolpolicy.services.decisions.proving import Lack, prove
+from toolpolicy.services import decisions, health, registry_store, sealing
+from toolpolicy.services.decisions.proving import Lack, Verdict, prove
 from toolpolicy.services.errors import Altered
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +74,18 @@ def test_what_was_changed_decides_nothing_and_verification_names_it(house, chang
     assert said is not None
     assert (str(said.kind), "is not what its digest says" in said.message) == ("altered", True)
     assert len(verdict().findings) == 1
+
+
+def test_a_record_whose_declarations_are_gone_is_not_proven(house):
+    record = Record.objects.filter(kind="decision").latest("pk")
+    registry_store._entries.clear()
+    with transaction.atomic():
+        with tampering() as cursor:
+            cursor.execute("DELETE FROM toolpolicy_tooldeclaration")
+        proof = prove(record)
+        transaction.set_rollback(True)
+    assert (proof.verdict, list(proof.lacks)) == (Verdict.INCOMPLETE, [Lack.ALTERED])
+    assert "there is no declaration" in proof.lacks[Lack.ALTERED]
 
 
 def test_a_server_says_so_and_refuses(api, house):

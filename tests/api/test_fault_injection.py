@@ -163,6 +163,29 @@ def test_a_fault_while_an_unknown_caller_is_refused_is_an_error(mail, stranger):
     assert at > 1
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="a file does not break off")
+@pytest.mark.parametrize("name", ["a decision", "a batch", "a listing"])
+def test_a_decision_whose_connection_breaks_off_is_refused_in_a_record(mail, name):
+    path, sent, _ = REQUESTS[name]
+    before = Record.objects.latest("pk").pk
+
+    def break_off(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+        if '"toolpolicy_record"' in sql and "INSERT" in sql:
+            written.append(sql)
+            if len(written) == at:
+                connection.connection.close()
+        return execute(sql, *arguments)
+
+    written: list[str] = []
+    at = 2 if name == "a batch" else 1  # a batch records its bad items first
+    with connection.execute_wrapper(break_off):
+        response = mail.post(path, sent)
+    assert (response.status_code, response.json()["code"]) == (503, "audit_unavailable")
+    check(response, before)
+    told = Record.objects.filter(pk__gt=before, kind="refused").order_by("pk")
+    assert told.values_list("reason_code", flat=True).last() == "audit_unavailable"
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_when_no_connection_can_be_made_nothing_is_answered(mail, monkeypatch, name):
     path, sent, headers = REQUESTS[name]

@@ -26,6 +26,7 @@ from toolpolicy.services.errors import (
     Altered,
     InvalidInput,
     KeyRefused,
+    Lost,
     NotFound,
     Refused,
     Stale,
@@ -58,20 +59,23 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponse:
 
 
 def failed(error: Exception, caller: Caller, *, digest: str = "") -> Reply:
-    """Return the answer to a request that failed. A refusal is recorded before it is told.
+    """Return the answer to a request that failed. It is recorded before it is told.
 
-    `digest` names the body that was refused.
+    Where the server is at fault, its record may fail too; the answer stays what it is. `digest`
+    names the body that was refused.
     """
     problem = problem_of(error)
     if problem.code == "stale" and caller.conditional:
         problem = replace(problem, status=PRECONDITION_FAILED)
-    if problem.http_status < SERVER_ERROR:
-        try:
-            record_refusal(problem, caller, digest)
-        except Exception as fault:  # noqa: BLE001  (logged below, and nobody is told of a refusal)
+    said = (caller.origin.request_id, caller.method, shown(caller.path))
+    try:
+        record_refusal(problem, caller, digest)
+    except Exception as fault:
+        if problem.http_status < SERVER_ERROR:
             problem, error = UNRECORDED, fault
+        else:
+            logger.exception("%s: %s %s failed without a record", *said)
     if problem.http_status >= SERVER_ERROR:
-        said = (caller.origin.request_id, caller.method, shown(caller.path))
         logger.error("%s: %s %s failed", *said, exc_info=error)
     return problem_reply(problem, caller.origin.request_id)
 
@@ -119,8 +123,9 @@ def _(error: NotFound) -> Problem:
     return Problem(code="not_found", detail=str(error.faults[0].message))
 
 
-@problem_of.register
-def _(error: Altered) -> Problem:
+@problem_of.register(Altered)
+@problem_of.register(Lost)
+def _(error: Altered | Lost) -> Problem:
     return Problem(code="altered", detail=error.faults[0].message, deny=True)
 
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from toolpolicy.api.problems import problem
 from toolpolicy.engine.faults import Fault, join, shown
 from toolpolicy.models import ApiClient
+from toolpolicy.services.bounds import pinned_to
 
 
 def refuse_other_context(client: ApiClient | None, context: Mapping[str, str]) -> None:
     """Raise a problem (403) that names every pinned value that is missing or another one."""
-    pinned: Mapping[str, str] = client.pinned_context if client else {}
     faults = tuple(
         Fault(join("/context", key), _said(context.get(key), value), "pinned_context")
-        for key, value in pinned.items()
+        for key, value in pinned_to(client).items()
         if context.get(key) != value
     )
     if faults:

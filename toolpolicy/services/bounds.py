@@ -6,13 +6,25 @@ The API refuses them wherever an operation is not declared to keep within the co
 
 from collections.abc import Mapping
 
+from toolpolicy.models import ApiClient
 from toolpolicy.services.actors import Actor
-from toolpolicy.services.errors import Refused
+from toolpolicy.services.errors import Altered, Refused
 
 
 def bound_to(actor: Actor) -> Mapping[str, str]:
-    """Return the context that an actor is bound to: only API keys are, and not all."""
-    return actor.client.pinned_context if actor.client else {}
+    """Return the context that an actor is bound to: only API keys are, and not all.
+
+    Raises as `pinned_to`.
+    """
+    return pinned_to(actor.client)
+
+
+def pinned_to(client: ApiClient | None) -> Mapping[str, str]:
+    """Return the context that a key is bound to. Raises `Altered` where its row holds no object."""
+    pinned: object = client.pinned_context if client else {}
+    if not isinstance(pinned, dict):
+        raise Altered("what the key is bound to cannot be read: it was changed in the database")
+    return pinned
 
 
 def refuse_bound(actor: Actor) -> None:

@@ -1,8 +1,8 @@
 """The settings that change what a decision means, as a document that records can name."""
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -13,7 +13,9 @@ from toolpolicy.models import Document, PolicyState
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.made_once import made_once
-from toolpolicy.services.stored_texts import text_of
+from toolpolicy.services.stored_texts import made_of
+
+FORMAT: Final = "toolpolicy-settings/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Deployment:
 @lru_cache(maxsize=len(UnregisteredTools))
 def _written(deployment: Deployment) -> tuple[str, str]:
     """Return the canonical document and its digest."""
-    said = {"format": "toolpolicy-settings/1", "unregistered_tools": deployment.unregistered_tools}
+    said = {"format": FORMAT, "unregistered_tools": deployment.unregistered_tools}
     text = canonical.dumps({name: str(value) for name, value in said.items()})
     return text, canonical.digest(text)
 
@@ -51,10 +53,13 @@ def current() -> Deployment:
 def load(digest: str) -> Deployment:
     """Return the settings with this digest. One query unless cached.
 
-    Raises `NotFound` and `Altered`.
+    Raises `Lost` and `Altered`.
     """
-    said = json.loads(text_of("settings document", digest))
-    return Deployment(unregistered_tools=UnregisteredTools(said["unregistered_tools"]))
+    return made_of("settings document", digest, FORMAT, _said_in)
+
+
+def _said_in(document: Any) -> Deployment:
+    return Deployment(unregistered_tools=UnregisteredTools(document["unregistered_tools"]))
 
 
 def in_force(stored_digest: str) -> Deployment:

@@ -29,18 +29,21 @@ class InvalidInput(ServiceError):
 class NotFound(ServiceError):
     """What was named does not exist. `label` says in words what was looked for."""
 
+    def __init__(self, label: str, code: str = "not_found") -> None:
+        super().__init__(code, [Fault("", f"there is no {label}", code)])
+
+
+class Lost(NotFound):
+    """What the database itself names is not kept there: no caller asked for it."""
+
     def __init__(self, label: str) -> None:
-        super().__init__("not_found", [Fault("", f"there is no {label}", "not_found")])
+        super().__init__(label, "altered")
 
 
 class Altered(ServiceError):
-    """A stored text is not what its digest says: somebody changed the database."""
+    """What is stored is not what was published: somebody changed the database."""
 
-    def __init__(self, label: str) -> None:
-        message = (
-            f"the {label} is not what its digest says: it was changed in the database; "
-            "`manage.py audit verify --full` names all such texts"
-        )
+    def __init__(self, message: str) -> None:
         super().__init__("altered", [Fault("", message, "altered")])
 
 

@@ -4,7 +4,6 @@ Policies and registries are content-addressed: a cached one is never out of date
 decision is judged by is exactly what this query names (DESIGN, "How a policy becomes live").
 """
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -13,16 +12,16 @@ from django.db import connection
 
 from toolpolicy.engine.compiled import CompiledPolicy
 from toolpolicy.engine.compiled_listing import CompiledListing, Row
-from toolpolicy.engine.documents import parse_policy
+from toolpolicy.engine.documents import FORMAT, parse_policy
 from toolpolicy.engine.evaluate import Judged
 from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.values import Policy
 from toolpolicy.engine.words import Exposure, Surface
 from toolpolicy.models import ApiClient
 from toolpolicy.services import registry_store
-from toolpolicy.services.errors import key_revoked
+from toolpolicy.services.errors import Altered, Lost, key_revoked
 from toolpolicy.services.made_once import made_once
-from toolpolicy.services.stored_texts import text_of
+from toolpolicy.services.stored_texts import made_of
 
 # The live policy, the ones around a publication, and a few that replays ask for.
 KEPT = 8
@@ -36,7 +35,13 @@ SHOWN = {
 # One row at least: the state; more when freezes stand. The ORM cannot join what has no relation.
 _LIVE_SQL = """
 SELECT v.number, v.document_id, s.registry_digest, s.settings_digest, s.masking_digest, {clock},
-    k.revoked_at IS NOT NULL, f.kind, f.value, f.reason
+    k.revoked_at IS NOT NULL, CASE
+        WHEN s.registry_digest = '' AND EXISTS (SELECT 1 FROM toolpolicy_tool) THEN 'registry'
+        WHEN s.masking_digest = '' AND EXISTS (
+            SELECT 1 FROM toolpolicy_masking WHERE version > 1
+        ) THEN 'masking'
+        ELSE ''
+    END, f.kind, f.value, f.reason
 FROM toolpolicy_policystate s
 LEFT JOIN toolpolicy_policyversion v ON v.id = s.live_id
 LEFT JOIN toolpolicy_apiclient k ON k.id = %s
@@ -69,7 +74,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """The digests that decisions are judged by; `version` is None before any publication."""
+    """The digests that decisions are judged by; `version` is None before any publication.
+
+    No policy has the digest "", but that there is none: a version without one raises `Lost`.
+    """
 
     version: int | None
     policy: str
@@ -80,11 +88,17 @@ class Live:
     clock: str = field(default="", compare=False)
     """What the database's clock said; "" where nothing was read."""
 
+    def __post_init__(self) -> None:
+        if self.version is not None and not self.policy:
+            raise Lost(f"document of version {self.version} of the policy")
+
 
 def read_live(now: datetime, client: ApiClient | None = None) -> Live:
     """Read what is live at `now`. One query.
 
-    Raises `KeyRefused` when the key of `client` was revoked: then nothing is live for it.
+    Raises `KeyRefused` when the key of `client` was revoked: then nothing is live for it. Raises
+    `Lost` when the live version has no document, `Altered` when the state names no registry or no
+    masking though there is one.
     """
     with connection.cursor() as cursor:
         sql = _LIVE_SQL.format(clock=_CLOCKS[connection.vendor])
@@ -93,10 +107,12 @@ def read_live(now: datetime, client: ApiClient | None = None) -> Live:
         rows = cursor.fetchall()
     if not rows:
         return Live(version=None, policy="", registry="", settings="")
-    number, document, registry, settings, masking, clock, revoked = rows[0][:7]
+    number, document, registry, settings, masking, clock, revoked, emptied = rows[0][:8]
     if revoked:
         raise key_revoked()
-    freezes = tuple(Standing(*row[7:]) for row in rows if row[7] is not None)
+    if emptied:
+        raise Altered(f"the state names no {emptied}, though there is one: it was changed")
+    freezes = tuple(Standing(*row[8:]) for row in rows if row[8] is not None)
     return Live(
         version=number,
         policy=document or "",
@@ -112,16 +128,17 @@ def read_live(now: datetime, client: ApiClient | None = None) -> Live:
 def policy_of(digest: str) -> Policy:
     """Return the policy whose document has this digest; "" is the empty one. At most one query.
 
-    Raises `NotFound` and `Altered`.
+    Raises `Lost` and `Altered`.
     """
-    return parse_policy(json.loads(text_of("policy", digest))) if digest else Policy()
+    return made_of("policy", digest, FORMAT, parse_policy) if digest else Policy()
 
 
 @made_once(KEPT)
 def compiled(policy: str, registry_digest: str) -> CompiledPolicy:
     """Return a policy ready to decide, with the tools of a registry pinned; both by digest.
 
-    Unless cached, one query for the policy and those of the registry. Raises `NotFound`.
+    Unless cached, one query for the policy and those of the registry. Raises `Lost` and
+    `Altered`.
     """
     ready = CompiledPolicy(policy_of(policy))
     ready.pin(entry.subject for entry in registry_store.load(registry_digest))

@@ -5,7 +5,6 @@ them writes the document anew, so that a decision finds all of them by the diges
 the state anyway. Masking changes no answer, and the registry's digest says nothing of it.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from toolpolicy.services.actors import NOWHERE, Actor, Origin
 from toolpolicy.services.errors import InvalidInput, Stale
 from toolpolicy.services.made_once import made_once
 from toolpolicy.services.registry_store import lock_state
-from toolpolicy.services.stored_texts import text_of
+from toolpolicy.services.stored_texts import made_of
 
 # The live rules and those before them.
 KEPT: Final = 4
@@ -33,9 +32,9 @@ Wire = dict[str, Any]
 def load(digest: str) -> Masker:
     """Return the rules with this digest; "" is what the product masks by itself.
 
-    Unless cached, one query. Raises `NotFound` and `Altered`.
+    Unless cached, one query. Raises `Lost` and `Altered`.
     """
-    return Masker(json.loads(text_of("masking", digest)) if digest else {})
+    return made_of("masking", digest, FORMAT, Masker) if digest else Masker({})
 
 
 def live_digest() -> str:

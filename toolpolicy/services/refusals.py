@@ -1,4 +1,4 @@
-"""Requests that were refused before they were decided: nothing that was asked goes unseen.
+"""Requests that were refused or failed, undecided: nothing that was asked goes unseen.
 
 A request with a good key is one record. One without is only counted, by address and minute: a flood
 of them must not fill the store.

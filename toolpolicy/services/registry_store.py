@@ -10,8 +10,9 @@ from django.db.models import QuerySet
 from toolpolicy.engine import canonical
 from toolpolicy.engine.registry import FORMAT, Entry, Registry, read_registry
 from toolpolicy.models import Document, PolicyState, Tool, ToolDeclaration
+from toolpolicy.services.errors import Lost
 from toolpolicy.services.made_once import made_once
-from toolpolicy.services.stored_texts import checked, text_of
+from toolpolicy.services.stored_texts import checked, made_of
 
 # The live registry, the one before it, and a few that replays ask for.
 KEPT = 8
@@ -75,12 +76,13 @@ def load(digest: str) -> Registry:
     """Return the registry with this digest; "" is the empty one, before anything was registered.
 
     Content-addressed, so a cached one is never out of date; tools that a cached one holds as well
-    are not read again. Unless cached, at most three queries. Raises `NotFound` and `Altered`.
+    are not read again. Unless cached, at most three queries. Raises `Lost` and `Altered`.
     """
-    if not digest:
-        return Registry()
-    listed = json.loads(text_of("registry", digest))["tools"]
-    tools = {json.dumps(tool): tool for tool in listed}
+    return made_of("registry", digest, FORMAT, _listed_in) if digest else Registry()
+
+
+def _listed_in(document: Any) -> Registry:
+    tools = {json.dumps(tool): tool for tool in document["tools"]}
     found = {key: entry for key in tools if (entry := _entries.get(key)) is not None}
     new = {key: tool for key, tool in tools.items() if key not in found}
     declared = _declarations({tool["declaration"] for tool in new.values()})
@@ -91,13 +93,15 @@ def load(digest: str) -> Registry:
 
 
 def _declarations(named: set[str]) -> dict[str, Any]:
-    """Return declarations by digest: up to two queries, none for none."""
+    """Return declarations by digest: up to two queries, none for none. Raises as `load`."""
     if not named:
         return {}
     texts = _texts(Tool.objects.values_list("current_id", "current__text"), "current_id", named)
     if not named <= texts.keys():
         # A registry of the past: some of its declarations are no longer anybody's current one.
         texts = _texts(ToolDeclaration.objects.values_list("digest", "text"), "digest", named)
+    if lost := named - texts.keys():
+        raise Lost(f"declaration `{min(lost)}`")
     return {name: json.loads(checked("declaration", name, texts[name])) for name in named}
 
 

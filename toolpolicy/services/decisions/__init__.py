@@ -9,7 +9,8 @@
 
 Every function records what it answers before it returns, and raises rather than answer without a
 record: `services.errors.Unavailable` is never an allow, nor is `services.errors.KeyRefused`, which
-a key gets that was revoked since it was recognised.
+a key gets that was revoked since it was recognised, nor are `Lost` and `Altered`, where somebody
+changed what is live in the database.
 """
 
 import json

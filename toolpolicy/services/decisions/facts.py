@@ -69,7 +69,8 @@ def gather(
     """Read the facts: one query, one more when a client names sessions, none for what is cached.
 
     `started` is when the question came in, by default now. Raises `KeyRefused` for a key that was
-    revoked since it was recognised.
+    revoked since it was recognised, `Lost` and `Altered` when what is live is not there or is not
+    what was published.
     """
     live = read_live(now, asker.client)
     return Facts(

@@ -142,8 +142,8 @@ def prove(record: Record) -> Proof:
     if not lacks:
         try:
             recorded, replayed = _again(record, body)
-        except NotFound:
-            lacks = dict(_not_kept(body))
+        except NotFound as error:
+            lacks = dict(_not_kept(body)) or {Lack.ALTERED: error.faults[0].message}
         except Altered as error:
             lacks = {Lack.ALTERED: error.faults[0].message}
     if lacks:

@@ -25,6 +25,7 @@ from toolpolicy.models import SessionTaint
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import seen
 from toolpolicy.services.actors import Actor, Origin
+from toolpolicy.services.bounds import bound_to
 from toolpolicy.services.decisions.answers import Answer, recorded_answer
 from toolpolicy.services.decisions.facts import Facts
 from toolpolicy.services.decisions.hidden_names import without_names
@@ -163,7 +164,7 @@ def body_head(asker: Actor, origin: Origin, facts: Facts) -> dict[str, Any]:
     `claimed` are the members that the caller says and nobody verified, but for the values of
     `pinned` context keys, which the key fixes. `took_us` counts microseconds up to this record.
     """
-    pinned = sorted(asker.client.pinned_context) if asker.client else []
+    pinned = sorted(bound_to(asker))
     return {
         "engine": ENGINE,
         "environment": conf().key_env,
