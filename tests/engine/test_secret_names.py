@@ -31,12 +31,16 @@ MASKED = [
     *("SSHPASS", "SSH_PASS", "DB_PASS", "userPass", "SMTP_PASS_2", "dbpass"),
     *("pass", "Pass", "PW", "p.w", "pin", "PIN"),
     *("credentials", "dbCredentials", "connectionString", "jwt", "passphrase", "cvv"),
+    *("passwort", "DB_PASSWORT", "neuesPasswort", "Datenbankpasswort", "kennwort", "WLAN-Kennwort"),
+    *("dsn", "SENTRY_DSN", "pgDsn", "kubeconfig", "KUBECONFIG", "kube_config"),
+    *("ssn", "SSN", "employeeSSN"),
 ]
 SHOWN = [
     *("tokenizer", "tokenize", "tokens", "secretary", "passwordless", "author", "authority"),
     *("key", "keyboard", "api", "access", "private", "name", "path", "accessible", "cookiecutter"),
     *("pass_through", "boarding_pass", "passed", "compass", "bypass", "pass_count", "passenger"),
     *("pin_board", "pinned", "ping", "spin", "pins", "shipping_pin", "pw_hash", "mpw", "OLDCWD"),
+    *("passwortlos", "Kennwortregeln", "dsname", "kube", "config", "session", "ssnap", "ssns"),
     *("max_tokens", "monkey", "api_version_key", "", "…", "路径"),
 ]
 

@@ -22,15 +22,17 @@ from toolpolicy.engine.globs import any_glob
 
 DEFAULT_SECRETS: Final = (
     *("password", "passwords", "passwd", "pwd", "passphrase", "passcode"),
+    *("passwort", "kennwort"),
     *("secret", "secrets", "client_secret", "token", "access_token", "refresh_token", "auth_token"),
     *("id_token", "api_token", "session_token", "bearer_token", "bearer", "jwt"),
     *("authorization", "basic_auth", "credential", "credentials", "creds"),
     *("api_key", "access_key", "secret_key", "private_key", "encryption_key", "signing_key"),
-    *("ssh_key", "account_key", "shared_key", "connection_string"),
+    *("ssh_key", "account_key", "shared_key", "connection_string", "dsn", "kubeconfig"),
     *("cookie", "cookies", "session_cookie", "otp", "totp", "pin_code"),
-    *("card_number", "cvv", "cvc"),
+    *("card_number", "cvv", "cvc", "ssn"),
     # Written as one word with another before it: PGPASSWORD, userpwd, csrftoken.
     *("*password", "*passwd", "*pwd", "*passphrase", "*secret", "*token", "*apikey"),
+    *("*passwort", "*kennwort"),
     *("ssh_pass", "db_pass", "user_pass", "admin_pass", "root_pass", "smtp_pass"),
     # Parts of too many other names: boarding_pass, pin_board.
     *("=pass", "=pw", "=pin"),
