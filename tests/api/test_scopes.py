@@ -4,7 +4,7 @@ import pytest
 
 from tests.api.addresses import ARGUMENTS, addresses, asked
 from tests.api.conftest import EVERY_SCOPE
-from toolpolicy.models import Record
+from toolpolicy.models import ApiClient, Record
 from toolpolicy.models.choices import KeyScope
 
 UID = ARGUMENTS["uid"]
@@ -66,6 +66,14 @@ def test_a_method_that_is_not_offered_is_refused_as_such(api):
             assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
             offered = set(response.headers["Allow"].split(", "))
             assert offered - {"HEAD"} == set(address.scopes)
+
+
+@pytest.mark.parametrize("stored", ["decide", {"decide": 1}, ["decide", 1]])
+def test_scopes_that_are_no_list_of_texts_open_nothing(key_with, stored):
+    api = key_with("decide")
+    ApiClient.objects.filter(pk=api.client.pk).update(scopes=stored)
+    response = api.post("decisions/", {"surface": "call", "tool": "x"})
+    assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
 
 
 def test_a_fresh_key_may_only_ask_for_decisions(api):

@@ -18,6 +18,7 @@ from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import InvalidInput, KeyRefused, NotFound, Refused
 
 pytestmark = pytest.mark.django_db
+ON_SQLITE = connection.vendor == "sqlite"
 
 
 def create(actor=SYSTEM, **values):
@@ -278,6 +279,55 @@ def test_a_key_is_refused_from_its_end_on():
         created_at=timezone.now() - timedelta(days=2), expires_at=timezone.now()
     )
     assert refusal(key) == "key_expired"
+
+
+def store(column, value):
+    """Write into the database what no code of ours writes."""
+    with connection.cursor() as cursor:
+        if ON_SQLITE:
+            cursor.execute("PRAGMA ignore_check_constraints = ON")
+        cursor.execute(f"UPDATE toolpolicy_apiclient SET {column} = %s", [value])  # noqa: S608
+        if ON_SQLITE:
+            cursor.execute("PRAGMA ignore_check_constraints = OFF")
+
+
+UNREADABLE = ["garbage", "", "0", "2999", "never", "2999-12-31 00:00:00 or so"]
+
+
+@pytest.mark.skipif(not ON_SQLITE, reason="PostgreSQL keeps times alone")
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_an_end_that_cannot_be_read_is_no_endless_key(value):
+    _, key = create(expires_at=None)
+    assert clients.authenticate(key=key).expires_at is None
+    store("expires_at", value)
+    assert ApiClient.objects.values_list("expires_at", flat=True).get() is None
+    assert refusal(key) == "key_expired"
+
+
+@pytest.mark.skipif(not ON_SQLITE, reason="PostgreSQL keeps times alone")
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_revocation_that_cannot_be_read_is_one(value):
+    _, key = create()
+    store("revoked_at", value)
+    assert refusal(key) == "key_revoked"
+
+
+@pytest.mark.parametrize(
+    "stored", ['"decide"', "decide", '{"decide": 1}', '["decide", 1]', '[["decide"]]', "null", "7"]
+)
+def test_scopes_that_are_no_list_of_texts_are_none(stored):
+    _, key = create()
+    store("scopes", stored)
+    client = clients.authenticate(key=key)
+    assert client.held == frozenset()
+    assert clients.givable(Actor.for_client(client)) == frozenset()
+
+
+@pytest.mark.parametrize("stored", ["[]", '""', "null", "agent", '"agent"', '{"agent": 1}', "0"])
+def test_a_context_that_cannot_be_read_binds_a_key_to_nothing_that_it_could_ask(stored):
+    _, key = create(pinned_context={"agent": "support-bot"})
+    store("pinned_context", stored)
+    assert refusal(key) == "key_invalid"
 
 
 def test_only_the_right_secret_learns_that_a_key_was_revoked():

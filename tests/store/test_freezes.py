@@ -4,11 +4,13 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.factories import ORIGIN, SYSTEM, make_user
 from toolpolicy.models import Freeze, Record
-from toolpolicy.services import freezes
+from toolpolicy.services import freezes, live
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import InvalidInput, NotFound
 
@@ -35,6 +37,64 @@ def test_a_freeze_with_an_end_runs_out_at_that_moment():
     assert standing() == ["mail__send"]
     assert [f.value for f in freezes.active(end - timedelta(microseconds=1))] == ["mail__send"]
     assert not freezes.active(end)
+
+
+UNREADABLE = (
+    ["garbage", "", "0", "now", "2026-01-01", "2026-01-01 00:00:00Z", "2026-01-01 00:00:00.5 or so"]
+    if connection.vendor == "sqlite"
+    else ["infinity", "-infinity"]
+)
+
+
+def stored(**values):
+    """Write into the freeze what no code of ours writes; return what stands by each reading."""
+    on_sqlite = connection.vendor == "sqlite"
+    connection.check_constraints()  # PostgreSQL alters no table while a check is outstanding
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "PRAGMA ignore_check_constraints = ON"
+            if on_sqlite
+            else "ALTER TABLE toolpolicy_freeze DROP CONSTRAINT IF EXISTS freeze_until_later"
+        )
+        for column, value in values.items():
+            cursor.execute(f"UPDATE toolpolicy_freeze SET {column} = %s", [value])  # noqa: S608
+        if on_sqlite:
+            cursor.execute("PRAGMA ignore_check_constraints = OFF")
+    now = timezone.now()
+    by_all = list(freezes.active(now).values_list("value", flat=True))
+    return by_all, [freeze.value for freeze in live.read_live(now).freezes]
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_freeze_with_no_time_in_place_of_its_lifting_stands(value):
+    freezes.freeze(actor=SYSTEM, values=VALUES)
+    assert stored(lifted_at=value) == (["mail__send"], ["mail__send"])
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_freeze_with_no_time_in_place_of_its_end_stands(value):
+    freezes.freeze(actor=SYSTEM, values=VALUES)
+    assert stored(until=value) == (["mail__send"], ["mail__send"])
+
+
+@pytest.mark.parametrize("time", ["2026-01-01 00:00:00", "2026-01-01 00:00:00.123456"])
+def test_every_way_of_reading_agrees_on_freezes_that_are_over(time):
+    freezes.freeze(actor=SYSTEM, values=VALUES)
+    assert stored(lifted_at=time) == ([], [])
+    assert stored(lifted_at=None, until=time) == ([], [])
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="its own plans")
+def test_a_decision_does_not_look_through_the_lifted_freezes():
+    with CaptureQueriesContext(connection) as captured:
+        live.read_live(timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {captured[0]['sql']}")
+        plan = [row[3] for row in cursor.fetchall() if "toolpolicy_freeze" in row[3]]
+    assert [step.partition(" USING ")[2] for step in plan] == [
+        "INDEX freeze_standing",
+        "INDEX freeze_unreadable",
+    ]
 
 
 def test_freezing_and_lifting_are_recorded_under_what_was_frozen():

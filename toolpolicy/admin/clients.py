@@ -102,7 +102,9 @@ class ClientPage(ServicePage):
     @admin.display(description=_("may"))
     def may(self, client: ApiClient) -> SafeString:
         """Show what the key may do."""
-        return marks.row(marks.tag(english(scope)) for scope in client.scopes) or marks.nothing()
+        return (
+            marks.row(marks.tag(english(scope)) for scope in sorted(client.held)) or marks.nothing()
+        )
 
     @admin.display(description=_("bound to"))
     def bound_to(self, client: ApiClient) -> SafeString:

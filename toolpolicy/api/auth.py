@@ -50,7 +50,7 @@ class HoldsScope(BasePermission):
 
 def require(client: ApiClient | None, scope: str | None) -> None:
     """Raise a problem that names the missing scope, unless the key holds it."""
-    if client is not None and scope is not None and scope in client.scopes:
+    if client is not None and scope is not None and scope in client.held:
         return
     named = f"the scope `{scope}`" if scope else "a scope that no key has"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope or ""}"'

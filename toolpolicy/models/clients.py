@@ -59,6 +59,16 @@ class ApiClient(models.Model):
     def __str__(self) -> str:
         return printable(self.name)
 
+    @property
+    def held(self) -> frozenset[str]:
+        """The scopes that the key holds: none where the column holds no list of texts.
+
+        A single text would be searched for a scope's letters, and an object for its members.
+        """
+        stored = self.scopes
+        is_list = isinstance(stored, list) and all(isinstance(one, str) for one in stored)
+        return frozenset(stored) if is_list else frozenset()
+
 
 class SessionTaint(models.Model):
     """A session of a client that has read untrusted content (SPEC §6)."""

@@ -1,10 +1,11 @@
-"""The column type of stored JSON documents."""
+"""The column type of stored JSON documents, and the look-up of times that are none."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.sql.compiler import SQLCompiler
 
 
 class ExactJSONField(models.JSONField):
@@ -28,3 +29,33 @@ class ExactJSONField(models.JSONField):
         """Return the JSON text of `value`; None is the SQL null."""
         del connection, prepared
         return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
+# As Django writes times to SQLite: with six digits after the point, or without it.
+_DIGIT: Final = "[0-9]"
+_TIME: Final = "9999-[01]9-[0-3]9 [0-2]9:[0-5]9:[0-5]9".replace("9", "[0-9]")
+_UNREADABLE: Final = {
+    "sqlite": f"({{0}} NOT GLOB '{_TIME}' AND {{0}} NOT GLOB '{_TIME}.{_DIGIT * 6}')",
+    "postgresql": "NOT isfinite({0})",
+}
+
+
+def unreadable_time(column: str, connection: BaseDatabaseWrapper) -> str:
+    """Return the SQL that tells whether a column holds what is no time; null is none of these.
+
+    SQLite keeps anything in any column, and Django reads None of most of it.
+    """
+    return _UNREADABLE[connection.vendor].format(column)
+
+
+@models.DateTimeField.register_lookup
+class Unreadable(models.Lookup):
+    """`at__unreadable=True`: the column holds something that is no time."""
+
+    lookup_name = "unreadable"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
+        """Return the condition; there is no look-up of what is readable."""
+        column, _ = self.process_lhs(compiler, connection)
+        return unreadable_time(column, connection), ()

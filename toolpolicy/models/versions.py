@@ -122,9 +122,13 @@ class FreezeQuerySet(models.QuerySet["Freeze"]):
     """Chainable reads of freezes."""
 
     def live(self, now: datetime) -> Self:
-        """Keep the freezes that stand at `now`: not lifted, not run out."""
-        running = models.Q(until__isnull=True) | models.Q(until__gt=now)
-        return self.filter(running, lifted_at__isnull=True)
+        """Keep the freezes that stand at `now`: not lifted, not run out.
+
+        One with something else than a time there was neither lifted nor does it run out.
+        """
+        endless = models.Q(until__isnull=True) | models.Q(until__unreadable=True)
+        lifted = models.Q(lifted_at__isnull=False) & ~models.Q(lifted_at__unreadable=True)
+        return self.filter(endless | models.Q(until__gt=now)).exclude(lifted)
 
 
 class Freeze(models.Model):
@@ -158,6 +162,12 @@ class Freeze(models.Model):
                 fields=("kind", "value"),
                 name="freeze_standing",
                 condition=models.Q(lifted_at__isnull=True),
+            ),
+            # Hardly ever there, and to be found without looking through the lifted ones.
+            models.Index(
+                fields=("kind", "value"),
+                name="freeze_unreadable",
+                condition=models.Q(lifted_at__unreadable=True),
             ),
         )
         constraints = (

@@ -27,6 +27,11 @@ def pinned_to(client: ApiClient | None) -> Mapping[str, str]:
     return pinned
 
 
+def is_context(stored: object) -> bool:
+    """Tell whether a stored value is a context; an empty list would bind a key to nothing."""
+    return isinstance(stored, dict) and all(isinstance(value, str) for value in stored.values())
+
+
 def refuse_bound(actor: Actor) -> None:
     """Raise Refused when an API key is bound to a context: what is asked is about everybody."""
     if bound_to(actor):

@@ -21,7 +21,7 @@ from toolpolicy.models import ApiClient
 from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope, RecordKind
 from toolpolicy.services._keys import Key, new_key, read_key
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
-from toolpolicy.services.bounds import loose
+from toolpolicy.services.bounds import is_context, loose
 from toolpolicy.services.errors import (
     InvalidInput,
     KeyRefused,
@@ -36,13 +36,17 @@ MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
 _GRAIN: Final = timedelta(minutes=1)
 _SALT: Final = "toolpolicy.services.clients"
 _NO_HASH: Final = "0" * 64
+# What a database holds in place of a time may be none (SQLite): read, it is None like no time.
+_RECOGNISED: Final = ApiClient.objects.annotate(
+    has_revocation=Q(revoked_at__isnull=False), has_end=Q(expires_at__isnull=False)
+)
 _NOT_YOURS: Final = "you can give only scopes for what you may do yourself"
 
 
 def givable(actor: Actor) -> frozenset[KeyScope]:
     """Return the scopes that an actor can give: a key its own, a person what they may do."""
     if actor.client is not None:
-        return frozenset(scope for scope in KeyScope if scope in actor.client.scopes)
+        return frozenset(scope for scope in KeyScope if scope in actor.client.held)
     return frozenset(scope for scope, needed in SCOPE_NEEDS.items() if all(map(actor.may, needed)))
 
 
@@ -124,20 +128,23 @@ def authenticate(*, key: str) -> ApiClient:
     """Return the client that a key is of: one query, and once a minute one more.
 
     Raise KeyRefused: `key_invalid` (no key, mistyped, unknown), `key_revoked`, `key_expired`. Which
-    of the two last it is, only the holder of the right secret learns.
+    of the two last it is, only the holder of the right secret learns. A key whose end or context
+    somebody made unreadable in the database is refused: it would have none.
     """
     read = read_key(key)
-    client = ApiClient.objects.filter(key_id=read.id).first() if read else None
+    client = _RECOGNISED.filter(key_id=read.id).first() if read else None
     # Compared also without a client, so that an unknown id takes as long as a wrong secret.
     stored = client.secret_hash if client else _NO_HASH
     same = hmac.compare_digest(stored, read.secret_hash if read else "")
     if client is None or not same:
         raise KeyRefused("key_invalid", "the API key is not valid")
     now = timezone.now()
-    if client.revoked_at is not None:
+    if client.has_revocation:
         raise key_revoked()
-    if client.expires_at is not None and client.expires_at <= now:
+    if client.has_end and (client.expires_at is None or client.expires_at <= now):
         raise KeyRefused("key_expired", "the API key has expired")
+    if not is_context(client.pinned_context):
+        raise KeyRefused("key_invalid", "what the API key is bound to cannot be read")
     _note_use(client, now)
     return client
 

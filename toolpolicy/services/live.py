@@ -18,6 +18,7 @@ from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.values import Policy
 from toolpolicy.engine.words import Exposure, Surface
 from toolpolicy.models import ApiClient
+from toolpolicy.models.fields import unreadable_time
 from toolpolicy.services import registry_store
 from toolpolicy.services.errors import Altered, Lost, key_revoked
 from toolpolicy.services.made_once import made_once
@@ -33,6 +34,8 @@ SHOWN = {
 }
 
 # One row at least: the state; more when freezes stand. The ORM cannot join what has no relation.
+# A freeze stands too where somebody wrote no time in place of when it was lifted or ends; each half
+# has an index, or else every decision would look through the lifted ones.
 _LIVE_SQL = """
 SELECT v.number, v.document_id, s.registry_digest, s.settings_digest, s.masking_digest, {clock},
     k.revoked_at IS NOT NULL, CASE
@@ -45,8 +48,11 @@ SELECT v.number, v.document_id, s.registry_digest, s.settings_digest, s.masking_
 FROM toolpolicy_policystate s
 LEFT JOIN toolpolicy_policyversion v ON v.id = s.live_id
 LEFT JOIN toolpolicy_apiclient k ON k.id = %s
-LEFT JOIN toolpolicy_freeze f
-    ON f.lifted_at IS NULL AND (f.until IS NULL OR f.until > %s)
+LEFT JOIN (
+    SELECT id, kind, value, reason, until FROM toolpolicy_freeze WHERE lifted_at IS NULL
+    UNION ALL
+    SELECT id, kind, value, reason, until FROM toolpolicy_freeze WHERE {no_time_of_lifting}
+) f ON f.until IS NULL OR f.until > %s OR {no_end}
 WHERE s.id = 1
 ORDER BY f.kind, f.value, f.id
 """
@@ -101,7 +107,11 @@ def read_live(now: datetime, client: ApiClient | None = None) -> Live:
     masking though there is one.
     """
     with connection.cursor() as cursor:
-        sql = _LIVE_SQL.format(clock=_CLOCKS[connection.vendor])
+        sql = _LIVE_SQL.format(
+            clock=_CLOCKS[connection.vendor],
+            no_time_of_lifting=unreadable_time("lifted_at", connection),
+            no_end=unreadable_time("f.until", connection),
+        )
         moment = connection.ops.adapt_datetimefield_value(now)
         cursor.execute(sql, [client.pk if client else None, moment])
         rows = cursor.fetchall()

@@ -160,7 +160,7 @@ def _keys(period: Period, now: datetime) -> Iterator[Wire]:
         yield {
             "name": key.name,
             "key_id": key.key_id,
-            "scopes": list(key.scopes),
+            "scopes": sorted(key.held),
             "pinned_context": key.pinned_context,
             "pins": [f"{name}={value}" for name, value in sorted(key.pinned_context.items())],
             "owner": key.owner_label,
@@ -180,7 +180,7 @@ def _key_flags(key: ApiClient, period: Period, now: datetime) -> dict[str, bool]
         return {"expired": True}
     return {
         "no_end": key.expires_at is None,
-        "broad": bool(BROAD & set(key.scopes)),
+        "broad": bool(BROAD & key.held),
         "owner_gone": key.owner is None or not key.owner.is_active,
         **_unused(key.last_used_at, period),
     }

@@ -168,7 +168,7 @@ def begin(*, actor: Actor, asked: Asked, origin: Origin = NOWHERE) -> Export:
 def forms_for(actor: Actor) -> tuple[Form, ...]:
     """Return what somebody may take: a table has no texts, a bundle has what callers sent."""
     if actor.client is not None:
-        return tuple(Form) if KeyScope.AUDIT_READ in actor.client.scopes else ()
+        return tuple(Form) if KeyScope.AUDIT_READ in actor.client.held else ()
     if not actor.may("view_record"):
         return ()
     return tuple(Form) if actor.may("view_recordbody") else (Form.TABLE,)
