@@ -134,7 +134,9 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "format": "{asctime} {levelname} {name}: {message}",
+            # A traceback that others log must not show what a database said of a row.
+            "()": "toolpolicy.database_errors.LineFormatter",
+            "fmt": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },
     },

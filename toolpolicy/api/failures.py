@@ -16,6 +16,7 @@ from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
 from rest_framework import exceptions as drf
 
+from toolpolicy import database_errors
 from toolpolicy.api.callers import Caller, caller_of
 from toolpolicy.api.problems import CHALLENGE_INVALID, FALLBACK, KINDS, Problem, ProblemError
 from toolpolicy.api.replies import Reply, problem_reply
@@ -74,9 +75,9 @@ def failed(error: Exception, caller: Caller, *, digest: str = "") -> Reply:
         if problem.http_status < SERVER_ERROR:
             problem, error = UNRECORDED, fault
         else:
-            logger.exception("%s: %s %s failed without a record", *said)
+            database_errors.log(logger, fault, "%s: %s %s failed without a record", *said)
     if problem.http_status >= SERVER_ERROR:
-        logger.error("%s: %s %s failed", *said, exc_info=error)
+        database_errors.log(logger, error, "%s: %s %s failed", *said)
     return problem_reply(problem, caller.origin.request_id)
 
 

@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
+from toolpolicy import database_errors
 from toolpolicy.audit import checkpoints, sealer
 from toolpolicy.audit.signing import SealRefused
 from toolpolicy.audit.waiting import RECENT, STRAGGLERS, oldest_waiting
@@ -79,8 +80,9 @@ def seal_now() -> None:
     try:
         sealer.seal_all()
         checkpoints.tell(only_local=True, at_once=True)
-    except (SealRefused, DatabaseError):
-        logger.exception("sealing at once failed; the records wait to be sealed")
+    except (SealRefused, DatabaseError) as error:
+        message = "sealing at once failed; the records wait to be sealed"
+        database_errors.log(logger, error, message)
 
 
 def keep_on() -> NoReturn:
@@ -105,7 +107,7 @@ def _kept(said: str) -> str:
         return str(error)
     except (DatabaseError, OSError) as error:
         if str(error) != said:
-            logger.exception("sealing failed; tried again each second")
+            database_errors.log(logger, error, "sealing failed; tried again each second")
         connection.close()
         return str(error)
     return ""

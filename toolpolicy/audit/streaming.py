@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 
+from toolpolicy import database_errors
 from toolpolicy.audit import writer
 from toolpolicy.audit.bundles import line_of
 from toolpolicy.audit.headers import NAMES, members
@@ -71,7 +72,7 @@ def _try(target: LineTarget, stop: Event) -> str:
         return str(error)
     except DatabaseError as error:
         connection.close()
-        return f"{type(error).__name__}: {error}"
+        return database_errors.summary(error)
     return ""
 
 

@@ -6,7 +6,9 @@ from typing import Final
 
 from django.db import DataError, OperationalError
 
-_ERRORS: Final = (ValueError, TypeError, AttributeError, OverflowError, DataError)
+from toolpolicy import database_errors
+
+_ERRORS: Final = (ValueError, TypeError, AttributeError, OverflowError)
 
 
 class Unreadable(Exception):
@@ -18,10 +20,12 @@ def reading() -> Iterator[None]:
     """Raise Unreadable for whatever Django and the drivers make of such values."""
     try:
         yield
+    except DataError as error:
+        raise Unreadable(database_errors.summary(error)) from error
     except _ERRORS as error:
         raise Unreadable(str(error)) from error
     except OperationalError as error:
         # SQLite keeps text that is none.
         if "decode" not in str(error):
             raise
-        raise Unreadable(str(error)) from error
+        raise Unreadable(database_errors.summary(error)) from error

@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db import DatabaseError, connection
 
+from toolpolicy import database_errors
 from toolpolicy.audit import triggers
 from toolpolicy.conf import conf
 from toolpolicy.services import policies, sealing, stored_texts, streams
@@ -33,9 +34,9 @@ def notes() -> dict[str, str]:
 def _judged(name: str, check: Callable[[], str]) -> str:
     try:
         return check()
-    except DatabaseError:
+    except DatabaseError as error:
         # The cause may name hosts and users; it is for the log.
-        logger.exception("readiness: %s", name)
+        database_errors.log(logger, error, "readiness: %s", name)
         return "the database does not answer"
 
 

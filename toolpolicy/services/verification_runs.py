@@ -12,6 +12,7 @@ from typing import Final
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from toolpolicy import database_errors
 from toolpolicy.models import Record, VerificationRun
 from toolpolicy.models.choices import RecordKind
 from toolpolicy.services import sealing, verdicts
@@ -111,8 +112,8 @@ def _run(run: VerificationRun, actor: Actor, origin: Origin) -> None:
         verdict = sealing.verify(
             actor=actor, full=run.full, origin=origin, progress=_Progress(run.pk)
         )
-    except DatabaseError:
-        logger.exception("verification %s", run.pk)
+    except DatabaseError as error:
+        database_errors.log(logger, error, "verification %s", run.pk)
         _end(run, good=None, lines=[_FAILED])
         return
     _end(run, good=verdict.good, lines=list(verdicts.lines(verdict)))

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, close_old_connections, connection
 
+from toolpolicy import database_errors
 from toolpolicy.audit import keeping, streaming
 from toolpolicy.audit.line_files import LineFile, StreamError
 from toolpolicy.audit.signing import SealRefused
@@ -106,5 +107,5 @@ def _round(pruning: Daily, stop: threading.Event) -> str:
         return f"no text is deleted today: {'; '.join(one.message for one in error.faults)}"
     except (DatabaseError, OSError) as error:
         connection.close()
-        return f"the log is not sealed: {type(error).__name__}: {error}"
+        return f"the log is not sealed: {database_errors.summary(error)}"
     return ""
