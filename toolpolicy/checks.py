@@ -13,6 +13,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
 from toolpolicy.audit import signing, triggers
+from toolpolicy.audit.triggers import Wrong
 from toolpolicy.conf import LEAST_RETENTION_DAYS, PREFIX, conf, setting_rules, wrong_settings
 
 SETTINGS_TAG = "toolpolicy_settings"
@@ -29,6 +30,20 @@ TEST_VARIABLES = frozenset({"TOOLPOLICY_LAW_CASES", "TOOLPOLICY_SEED"})
 SLIP = 0.75
 SHORTEST_SECRET = 50
 FEWEST_CHARACTERS = 10
+TRIGGER_IDS = {
+    Wrong.MISSING: "toolpolicy.E101",
+    Wrong.ALTERED: "toolpolicy.E101",
+    Wrong.FOREIGN: "toolpolicy.E102",
+}
+TRIGGER_HINTS = {
+    Wrong.MISSING: "a migration that rebuilds the table ends with "
+    "toolpolicy.audit.triggers.install; find out what else happened to the table before the "
+    "trigger is put back",
+    Wrong.ALTERED: "find out who altered it and what happened to the table since, before it is "
+    "dropped and put back; docs/operations.md says how",
+    Wrong.FOREIGN: "nothing but what toolpolicy installs may act on what is written once; find out "
+    "what it did before you drop it",
+}
 DAYS = "TOOLPOLICY_RETENTION_DAYS"
 DAYS_BY_KIND = "TOOLPOLICY_RETENTION_BY_KIND"
 
@@ -201,17 +216,12 @@ def check_workers(**_: object) -> list[CheckMessage]:
 
 @register(Tags.database)
 def check_triggers(databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """E101 a written-once table can be changed: its trigger does not stand.
+    """E101 a trigger of a written-once table is missing or altered; E102 one on it is foreign.
 
     Says nothing of tables that no migration has made yet.
     """
     return [
-        Error(
-            f"the trigger `{trigger.name}` does not stand, `{trigger.table}` can be changed",
-            hint="a migration that rebuilds the table ends with toolpolicy.audit.triggers.install; "
-            "find out what else happened to the table before the trigger is put back",
-            id="toolpolicy.E101",
-        )
+        Error(fault.message, hint=TRIGGER_HINTS[fault.wrong], id=TRIGGER_IDS[fault.wrong])
         for alias in databases or ()
-        for trigger in triggers.missing(connections[alias])
+        for fault in triggers.faults(connections[alias])
     ]

@@ -48,8 +48,19 @@ def test_without_a_policy_a_server_is_not_ready(stranger):
 
 def test_without_its_triggers_a_server_is_not_ready(api, stranger, monkeypatch):
     gone = triggers.wanted(connection)[0]
-    monkeypatch.setattr(triggers, "missing", lambda _: [gone])
+    fault = triggers.TriggerFault(triggers.Wrong.MISSING, "it is gone", gone)
+    monkeypatch.setattr(triggers, "faults", lambda _: [fault])
     assert "1 triggers" in not_ready(stranger).json()["checks"]["triggers"]
+
+
+def test_with_altered_or_foreign_triggers_a_server_is_not_ready(api, stranger, monkeypatch):
+    wrong = (triggers.Wrong.FOREIGN, triggers.Wrong.ALTERED, triggers.Wrong.ALTERED)
+    found = [triggers.TriggerFault(one, "") for one in wrong]
+    monkeypatch.setattr(triggers, "faults", lambda _: found)
+    assert not_ready(stranger).json()["checks"]["triggers"] == (
+        "2 triggers that protect records were altered, 1 triggers or rules on their tables are "
+        "foreign; see `manage.py check --database default`"
+    )
 
 
 def test_without_its_database_a_server_is_not_ready_and_gives_nothing_away(stranger, monkeypatch):

@@ -4,6 +4,7 @@ What goes wrong beside that, and keeps no answer back, is noted.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -11,12 +12,18 @@ from django.db import DatabaseError, connection
 
 from toolpolicy import database_errors
 from toolpolicy.audit import triggers
+from toolpolicy.audit.triggers import Wrong
 from toolpolicy.conf import conf
 from toolpolicy.services import policies, sealing, stored_texts, streams
 from toolpolicy.services.errors import ServiceError
 
 logger = logging.getLogger(__name__)
 OK: Final = "ok"
+TRIGGERS: Final = {
+    Wrong.MISSING: "{} triggers that protect records do not stand",
+    Wrong.ALTERED: "{} triggers that protect records were altered",
+    Wrong.FOREIGN: "{} triggers or rules on their tables are foreign",
+}
 LONGEST_LAG: Final = 60
 """Seconds that a record may wait for its seal."""
 
@@ -58,10 +65,11 @@ def _policy() -> str:
 
 
 def _triggers() -> str:
-    missing = triggers.missing(connection)
-    if not missing:
+    counted = Counter(fault.wrong for fault in triggers.faults(connection))
+    found = [words.format(counted[wrong]) for wrong, words in TRIGGERS.items() if counted[wrong]]
+    if not found:
         return OK
-    return f"{len(missing)} triggers that protect records do not stand; see `manage.py check`"
+    return f"{', '.join(found)}; see `manage.py check --database default`"
 
 
 def _seals() -> str:
