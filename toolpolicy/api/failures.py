@@ -71,7 +71,7 @@ def failed(error: Exception, caller: Caller, *, digest: str = "") -> Reply:
     said = (caller.origin.request_id, caller.method, shown(caller.path))
     try:
         record_refusal(problem, caller, digest)
-    except Exception as fault:
+    except Exception as fault:  # noqa: BLE001  (logged below, and nobody is told of a refusal)
         if problem.http_status < SERVER_ERROR:
             problem, error = UNRECORDED, fault
         else:
