@@ -20,7 +20,7 @@ TOOLS := .venv/.tools-$(shell cat requirements.txt requirements-dev.txt | cksum 
 
 PEERS := .venv/.peers-$(shell cksum < tests/bench/requirements.txt | tr ' ' '-')
 
-.PHONY: help venv run test test-db bench soak screenshots coverage check openapi messages catalogues
+.PHONY: help venv address run test test-db bench soak screenshots coverage check openapi messages catalogues
 
 help:
 	@echo "make run       serve on http://$(HOST):$(PORT), set up and with the demo on first use"
@@ -53,9 +53,13 @@ $(TOOLS): | .venv/bin/python
 venv: $(TOOLS)
 	@:
 
+# HOST may come from the environment, where it may mean something else.
+address:
+	@[[ "$(HOST)" =~ ^[A-Za-z0-9.-]+$$ ]] || { echo "HOST is $(HOST), which is no address to serve on; name one, and the port apart: make run HOST=127.0.0.1 PORT=8000"; exit 1; }
+
 # A local run: TOOLPOLICY_DEBUG makes its own SECRET_KEY and needs no TLS. Not for a real server.
 run: export TOOLPOLICY_DEBUG ?= 1
-run: $(RUNTIME)
+run: address $(RUNTIME)
 	@$(BIN)/python -c 'import socket, sys; sys.exit("$(HOST):$(PORT) is taken; choose another port: make run PORT=8001" if socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0 else 0)'
 	@$(MANAGE) migrate --verbosity 0
 	@$(MANAGE) setup --url http://$(HOST):$(PORT)

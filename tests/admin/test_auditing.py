@@ -16,6 +16,7 @@ from django.urls import reverse
 from tests.admin.pages import decide, signed_in, staff, text_of
 from tests.audit.logs import sealed_log, tampering, write_records
 from tests.factories import SYSTEM, make_layer, make_rule
+from toolpolicy.audit import checkpoints
 from toolpolicy.models import Record, VerificationRun
 from toolpolicy.services import holds, policies, verification_runs
 
@@ -159,6 +160,31 @@ def test_the_newest_verification_is_shown_whoever_ran_it(
     page = home(rita)
     assert "<b>broken</b>" in page
     assert "The log is broken." in page
+
+
+def test_a_repair_is_told_with_its_note_beside_the_break(rita):
+    first, *_ = sealed_log(2)
+    assert "Repaired" not in home(rita)
+    with tampering() as cursor:
+        cursor.execute("UPDATE toolpolicy_record SET tool = 'x' WHERE id = %s", [first])
+    with pytest.raises(SystemExit):
+        call_command("audit", "verify", "--full", stdout=StringIO())
+    call_command("audit", "repair", note="changed by <hand>; ticket 4711", stdout=StringIO())
+    page = home(rita)
+    assert "The log is broken.</b> The verification below says where. What was closed" in page
+    assert "closed segment 1 of the log: changed by &lt;hand&gt;; ticket 4711; audit comm" in page
+    with pytest.raises(SystemExit):
+        call_command("audit", "verify", "--full", stdout=StringIO())
+    assert "<li>segment 1 was closed: changed by &lt;hand&gt;; ticket 4711</li>" in home(rita)
+
+
+def test_it_says_where_the_checkpoint_file_is(rita, settings, tmp_path):
+    values = replace(settings.TOOLPOLICY, checkpoint_file=f"{tmp_path}/{{log}}.jsonl")
+    settings.TOOLPOLICY = values
+    sealed_log(1)
+    checkpoints.tell(at_once=True)
+    [file] = tmp_path.iterdir()
+    assert f"<code>{file}</code>" in home(rita)
 
 
 def test_a_verification_that_has_read_nothing_yet_counts_no_blocks(rita, monkeypatch):

@@ -86,7 +86,7 @@ def test_a_file_holds_the_period_of_the_page_and_its_taking_is_recorded(rita, hi
     response = rita.get(f"{START}{name}/{form}/?since=2026-01-01&until=2026-01-31")
     data = body_of(response)
     assert response.headers["Content-Length"] == str(len(data))
-    assert f'filename="{name}-20260101-20260201.{form}"' in response.headers["Content-Disposition"]
+    assert f'filename="{name}-20260101-20260131.{form}"' in response.headers["Content-Disposition"]
     record = Record.objects.select_related("body").get(kind="export")
     assert (record.actor_label, json.loads(record.body.text)["size"]) == ("rita", len(data))
     if form == "json":
@@ -115,15 +115,26 @@ def test_looking_at_a_page_takes_nothing_away_and_is_not_recorded(rita, history)
         ("?since=2026-02-01&until=2026-01-01", "A period ends after it begins"),
         ("?since=soon", "Enter a valid date."),
         ("?period=some_day", "Select a valid choice."),
+        ("?period=own&from=bad", "Enter a valid date."),
+        ("?since=2999-01-01&until=2999-01-31", "Nobody knows yet what will have happened then"),
+        ("?form=2026-01-01", "“form” is not known here. Known are: period, since, until."),
     ],
 )
-def test_a_wrong_period_is_said_beside_its_field_and_gives_no_file(rita, history, query, said):
-    for path in (f"{START}changes/", f"{START}changes/csv/"):
-        page = text_of(rita.get(path + query))
+def test_a_wrong_period_is_said_in_the_form_and_gives_no_file(rita, history, query, said):
+    for path, status in ((f"{START}changes/", 200), (f"{START}changes/csv/", 400)):
+        answer = rita.get(path + query)
+        page = answer.content.decode()
+        assert answer.status_code == status
         assert said in page
         assert "What stands out" not in page
         assert "<title>Error: " in page
     assert not Record.objects.filter(kind="export").exists()
+
+
+def test_the_names_of_the_api_ask_for_the_same_period(rita, history):
+    page = text_of(rita.get(f"{START}changes/?from=2026-01-01&to=2026-01-31"))
+    assert "2026-01-01 to 2026-01-31" in page
+    assert f"{START}changes/csv/?since=2026-01-01&amp;until=2026-01-31" in page
 
 
 @pytest.mark.parametrize("path", ["weather/", "weather/csv/", "changes/xml/"])
@@ -210,6 +221,7 @@ def test_tools_are_narrowed_by_name_and_never_too_many(rita, history, monkeypatc
         ({"on": "2999-01-01T00:00"}, "Nobody knows yet what will be in force then"),
         ({"on": "noon"}, "Enter a valid date/time."),
         ({"against": "2999-01-01T00:00"}, "Nobody knows yet"),
+        ({"at": "2026-01-01T00:00"}, "“at” is not known here."),
     ],
 )
 def test_a_wrong_moment_is_said_beside_its_field(rita, history, query, said):

@@ -170,7 +170,19 @@ def test_after_a_restored_backup_a_repair_goes_on_and_everything_is_said(file):
     told = broken("verify", "--full")
     assert "segment 1 was closed: restored from Sunday" in told
     assert f"block {lost.number} is gone: the sink `file` holds it" in told
+    assert f"  checkpoint file {file}: " in told
     assert audit("verify").endswith("the log is good\n")
+
+
+def test_a_verification_names_the_checkpoint_file_and_how_many_of_its_lines_agree(file):
+    write_records(1)
+    keeping.seal_now()
+    write_records(1)
+    keeping.seal_now()
+    assert f"  checkpoint file {file}: 2 lines as in the database" in audit("verify", "--full")
+    assert f"  checkpoint file {file}: 1 line as in the database" in audit("verify")
+    file.unlink()
+    assert f"  checkpoint file {file}: 0 lines as in the database" in audit("verify", "--full")
 
 
 def test_a_checkpoint_line_that_a_crash_cut_off_accuses_nobody_and_another_one_does(file):

@@ -15,6 +15,7 @@ from toolpolicy.engine.masking import (
     parse_masking,
     settled,
 )
+from toolpolicy.engine.secret_names import DEFAULT_SECRETS
 
 WRONG = [
     ([], [""]),
@@ -100,6 +101,35 @@ PAIRS: list[tuple[Any, list[str]]] = [
 @pytest.mark.parametrize(("document", "places"), PAIRS, ids=str)
 def test_a_name_and_its_value_are_known_in_the_forms_that_programs_write(document, places):
     assert sorted(found(mask({"keys": ["authorization", "password"]}), document)) == places
+
+
+INSIDE: list[tuple[Any, list[str]]] = [
+    (
+        {"card": {"number": "4111 1111", "cvc": "123", "expiry": "12/29"}},
+        ["cvc", "expiry", "number"],
+    ),
+    ({"creditCard": {"Number": "4111 1111", "holder": "Ada"}}, ["Number"]),
+    ({"payment_card": {"cvv": "123", "brand": "visa"}}, ["cvv"]),
+    ({"cards": [{"number": "4111 1111", "name": "Ada"}]}, ["0/number"]),
+    ({"api": {"key": "x", "keys": "y"}}, ["key"]),
+    ({"card": {"holder": {"number": "17"}}}, []),
+    ({"order": {"number": "4711"}}, []),
+    ({"discard": {"number": "4711"}}, []),
+    ({"card": {"number" + "x" * 64: "4111"}}, []),
+]
+
+
+@pytest.mark.parametrize(("document", "places"), INSIDE, ids=str)
+def test_a_member_is_also_known_by_the_name_of_its_object_before_its_own(document, places):
+    [outer] = document
+    spots = mask({"keys": list(DEFAULT_SECRETS)}).keyed(document, ("asked", "arguments"))
+    told = sorted("/".join(spot.path) for spot in spots)
+    assert told == [f"asked/arguments/{outer}/{place}" for place in places]
+
+
+def test_whole_names_and_globs_are_compared_with_the_member_alone():
+    document = {"card": {"pin": "1234", "code": "5678"}}
+    assert found(mask({"keys": ["=card_pin", "*d_code"]}), document) == {}
 
 
 DESCRIBED: list[tuple[Any, list[str]]] = [

@@ -1,5 +1,7 @@
 """The access review: people, keys and agents, and what about them deserves a look."""
 
+import csv
+import io
 from datetime import timedelta
 
 import pytest
@@ -16,6 +18,7 @@ from tests.registry.samples import imported, named
 from toolpolicy.models import ApiClient
 from toolpolicy.services import clients
 from toolpolicy.services.evidence.access import WORDS, access
+from toolpolicy.services.evidence.reports import ReportName, export
 
 pytestmark = pytest.mark.django_db
 
@@ -138,6 +141,41 @@ def test_agents_stand_with_what_they_may_call(db):
     ]
     assert told == [("clerk", 2, 1, 0), ("coder", 1, 1, 1), ("", 2, 1, 0)]
     assert found["agents"][1]["tools"] == ["box/calc", "box/mail"]
+
+
+def test_tools_that_may_be_called_need_approval_or_depend_are_named_apart(db):
+    imported(named("calc", "mail", "run", "save"))
+    rules = (
+        {"effect": "require_approval", "match": {"name": "mail"}},
+        {"effect": "deny", "match": {"name": "run"}},
+        {
+            "effect": "deny",
+            "match": {"name": "save", "arg": {"pointer": "/path", "value": "/etc/*"}},
+        },
+    )
+    make_live([strict(*rules)])
+    [nobody] = report("access")["agents"]
+    assert nobody["allowed_tools"] == ["box/calc", "box/save"]
+    assert nobody["approval_tools"] == ["box/mail"]
+    assert nobody["depending_tools"] == ["box/save"]
+    for count, names in (
+        ("allow", "allowed_tools"),
+        ("needs_approval", "approval_tools"),
+        ("depends", "depending_tools"),
+    ):
+        assert nobody[count] == len(nobody[names])
+
+
+def test_a_table_names_every_tool_in_a_column_of_its_answer(db):
+    imported(named(*(f"t{number:02}" for number in range(30)), "mail"))
+    make_live([strict({"effect": "require_approval", "match": {"name": "mail"}})])
+    taken = export(actor=SYSTEM, name=ReportName.ACCESS, period=around_now(), form="csv")
+    rows = list(csv.reader(io.StringIO(taken.file.read().decode(), newline="")))
+    headings, agent = (row for row in rows if row[0] == "agents")
+    told = dict(zip(headings, agent, strict=True))
+    assert told["Tools it may call"].split("; ") == [f"box/t{number:02}" for number in range(30)]
+    assert told["Tools that need approval"] == "box/mail"
+    assert told["Tools that depend on arguments"] == ""
 
 
 def test_counts_that_overlap_are_said_to(db):

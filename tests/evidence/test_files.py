@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+from django.utils import timezone
 
 from tests.admin.pages import decide
 from tests.evidence.asked import around_now, person
@@ -16,7 +17,8 @@ from toolpolicy.services import freezes, policies, sign_ins
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.errors import Refused
 from toolpolicy.services.evidence import reports
-from toolpolicy.services.evidence.reports import ReportFormat, ReportName, export
+from toolpolicy.services.evidence.reports import ReportFormat, ReportName, export, report_of
+from toolpolicy.services.evidence.tables import Column, ShownSection
 
 pytestmark = pytest.mark.django_db
 HOSTILE = ("=1+1", "+cmd", "-2", "@sum", "\t=x", "\r=x", "a\u202eb", "<b>", '"; DROP')
@@ -122,11 +124,20 @@ def test_a_key_bound_to_a_context_takes_none(db):
     assert not Record.objects.filter(kind="export").exists()
 
 
-def test_a_long_list_is_cut_in_tables_and_whole_in_json(db):
+def test_a_long_list_is_whole_in_every_file_and_cut_on_a_page(db):
     entries = [strict(name=f"layer {number}", position=number) for number in range(30)]
     policies.add_layers(actor=SYSTEM, layers=entries, summary="added thirty")
     found = json.loads(taken().file.read())["exceptions"][0]
     assert len(found["sentences"]) == len(found["differences"]) == 30
     row = list(csv.reader(io.StringIO(taken(form="csv").file.read().decode(), newline="")))[2]
-    assert row[5].count("; ") == 20
-    assert row[5].endswith("and 10 more")
+    assert row[5].split("; ") == found["sentences"]
+    report = report_of(ReportName.CHANGES, around_now(), now=timezone.now(), whole=False)
+    [cells] = ShownSection.of(report.sections[0]).rows
+    shown = {column.name: lines for column, lines in cells}
+    assert shown["sentences"] == [*found["sentences"][:6], "and 24 more"]
+
+
+def test_a_long_text_is_whole_in_a_file_and_cut_on_a_page(db):
+    column, row = Column(name="said", heading="Said"), {"said": "x" * 500}
+    assert column.lines(row) == ["x" * 500]
+    assert column.beginning(row) == ["x" * 400 + "…"]

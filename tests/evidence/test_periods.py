@@ -39,6 +39,9 @@ def test_a_period_holds_its_last_day_whole(since, until, found):
         ("yesterday", "2026-11-30", {"/from"}),
         ("2026-11-30", "2026-11-29", {"/to"}),
         ("2026-11-30T00:00:00Z", "2026-11-30T00:00:00Z", {"/to"}),
+        ("2026-12-01", "2026-12-31", {"/from"}),
+        ("2026-11-30T06:01:01Z", "", {"/from"}),
+        ("", "2027-01-31", {"/to"}),
     ],
 )
 def test_what_is_no_period_is_refused_where_it_is_wrong(since, until, pointers):
@@ -61,6 +64,10 @@ def test_what_is_no_period_is_refused_where_it_is_wrong(since, until, pointers):
 def test_named_periods_are_whole_months_and_quarters(now, name, found):
     period = NAMED[name](day(now))
     assert (period.since, period.until) == tuple(map(day, found))
+
+
+def test_a_period_that_has_begun_may_end_in_the_future():
+    assert read_period("2026-11-30", "2999-12-31", now=NOW).until == day("3000-01-01")
 
 
 def test_a_period_is_said_in_days_where_it_is_of_whole_days():

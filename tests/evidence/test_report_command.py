@@ -13,9 +13,9 @@ from tests.admin.pages import decide
 from tests.factories import SYSTEM, make_layer, make_rule
 from tests.live import make_live, strict
 from tests.registry.samples import imported, named
-from toolpolicy.management import _audit_reports
 from toolpolicy.models import Record, RecordBody
 from toolpolicy.services import deployment, freezes
+from toolpolicy.services.evidence import tables
 
 pytestmark = pytest.mark.django_db
 
@@ -81,15 +81,28 @@ def test_a_printed_report_needs_no_server_and_says_everything_as_text(history, t
     assert "@media print" in page
 
 
-def test_a_printed_report_says_how_many_rows_it_leaves_out(history, tmp_path, monkeypatch):
-    monkeypatch.setattr(_audit_reports, "MOST_PRINTED", 2)
+def test_a_printed_report_has_every_row_and_every_tool(history, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 2)
     file = tmp_path / "report.html"
-    for number in range(4):
-        make_layer(f"layer {number}")
-    run("report", "changes", "--format", "html", "--out", file)
-    assert "Only 2 rows are shown here; the CSV and JSON files have all of them." in (
-        file.read_text(encoding="utf-8")
-    )
+    imported(named(*(f"tool-{number}" for number in range(30))), family="many")
+    for number in range(5):
+        decide("read", context={"agent": f"agent-{number}"})
+    run("report", "access", "--format", "html", "--out", file)
+    page = file.read_text(encoding="utf-8")
+    assert all(f"agent-{number}" in page for number in range(5))
+    assert page.count("many/tool-29") == 6  # five agents and the one that nobody named
+    assert "more" not in page.split("<h2>Agents</h2>")[1].replace("once more", "")
+    assert page.count("are counted among them once more") == 1
+    assert page.endswith("</body>\n</html>\n")
+
+
+def test_a_file_that_is_there_is_not_overwritten_and_nothing_is_recorded(history, tmp_path):
+    file = tmp_path / "report.json"
+    file.write_text("kept", encoding="utf-8")
+    with pytest.raises(CommandError, match="is there already; evidence is not overwritten"):
+        run("report", "access", "--out", file)
+    assert file.read_text(encoding="utf-8") == "kept"
+    assert not Record.objects.filter(kind="export").exists()
 
 
 @pytest.mark.parametrize(
@@ -97,6 +110,10 @@ def test_a_printed_report_says_how_many_rows_it_leaves_out(history, tmp_path, mo
     [
         (("report", "changes", "--from", "soon"), "/from: `soon` is not a date"),
         (("report", "changes", "--from", "2026-02-01", "--to", "2026-01-01"), "/to: a period ends"),
+        (
+            ("report", "changes", "--from", "2999-01-01", "--to", "2999-01-31"),
+            "/from: nobody knows",
+        ),
         (("report", "changes", "--out", "/nowhere/at/all"), "/nowhere/at/all cannot be written"),
         (("report", "weather"), "invalid choice: 'weather'"),
         (("at", "--on", "2999-01-01"), "/on: nobody knows yet"),

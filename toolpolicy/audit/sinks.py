@@ -150,11 +150,18 @@ class UrlSink:
             raise SinkError(f"the checkpoint server answered {status}")
 
 
+def checkpoint_file(log: str) -> Path | None:
+    """Return where the checkpoint file of a log is; None where the settings name none."""
+    path = conf().checkpoint_file
+    return Path(path.replace("{log}", log)).absolute() if path else None
+
+
 def sinks(log: str) -> Iterator[Sink]:
     """Yield the sinks of the settings; `{log}` in the file's path is the log's id."""
     values = conf()
-    if values.checkpoint_file:
-        yield FileSink(Path(values.checkpoint_file.replace("{log}", log)))
+    path = checkpoint_file(log)
+    if path is not None:
+        yield FileSink(path)
     if values.checkpoint_log:
         yield LogSink()
     if values.checkpoint_url:

@@ -101,10 +101,13 @@ class Mask:
             (of, pointer, tokens(pointer)) for of, rules in places for pointer in rules.pointers
         ]
 
-    def key(self, name: str) -> tuple[str, str] | None:
-        """Return the first place whose key patterns a member's name meets, and the pattern."""
+    def key(self, name: str, outer: str = "") -> tuple[str, str] | None:
+        """Return the first place whose key patterns a member's name meets, and the pattern.
+
+        It may meet one together with `outer`, the name of the object that it stands in.
+        """
         for of, names in self._names:
-            found = names.met(name)
+            found = names.met(name) or (names.inside(outer, name) if outer else None)
             if found is not None:
                 return of, found
         return None
@@ -126,8 +129,9 @@ class Mask:
                 yield from self._item(item, (*at, str(number)))
         elif isinstance(value, dict):
             named = self._named(value)
+            outer = next((name for name in reversed(at) if not name.isdigit()), "")
             for name, item in value.items():
-                found = named if named and _VALUE.met(name) else self.key(name)
+                found = named if named and _VALUE.met(name) else self.key(name, outer)
                 if found:
                     yield _spot(found, (*at, name))
                 else:

@@ -16,6 +16,7 @@ name.
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from toolpolicy.engine.globs import any_glob
@@ -29,7 +30,7 @@ DEFAULT_SECRETS: Final = (
     *("api_key", "access_key", "secret_key", "private_key", "encryption_key", "signing_key"),
     *("ssh_key", "account_key", "shared_key", "connection_string", "dsn", "kubeconfig"),
     *("cookie", "cookies", "session_cookie", "otp", "totp", "pin_code"),
-    *("card_number", "cvv", "cvc", "ssn"),
+    *("card_number", "cards_number", "card_expiry", "cards_expiry", "cvv", "cvc", "ssn"),
     # Written as one word with another before it: PGPASSWORD, userpwd, csrftoken.
     *("*password", "*passwd", "*pwd", "*passphrase", "*secret", "*token", "*apikey"),
     *("*passwort", "*kennwort"),
@@ -73,6 +74,9 @@ class SecretNames:
         self._whole = {text: one for one, text in spelled.items() if one.startswith(WHOLE)}
         self._runs = {text: one for one, text in spelled.items() if not one.startswith(WHOLE)}
         self._seen: dict[str, str | None] = {}
+        self._joined = lru_cache(_REMEMBERED)(
+            lambda outer, name: self._run_of([*words(outer), *words(name)])
+        )
 
     def met(self, name: str) -> str | None:
         """Return the first pattern that a member's name meets; None for none."""
@@ -84,6 +88,14 @@ class SecretNames:
                 self._seen = {}
             self._seen[name] = found
         return found
+
+    def inside(self, outer: str, name: str) -> str | None:
+        """Return the first pattern that an object's name and its member's spell together.
+
+        `number` in `card` is met as `card_number`; names longer than 64 characters are not.
+        """
+        longest = max(len(outer), len(name))
+        return self._joined(outer, name) if longest <= _LONGEST_REMEMBERED else None
 
     def _met(self, name: str) -> str | None:
         plain = _plain(name)

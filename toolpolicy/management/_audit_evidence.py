@@ -20,7 +20,7 @@ def add_evidence_actions(actions: Any) -> None:
     """Add the sub-commands that take records away to those of `audit`."""
     _add_export(actions.add_parser("export", help="take sealed records away as evidence"))
     verifier = actions.add_parser("verifier", help="write the program that checks a bundle")
-    _add_out(verifier)
+    add_out(verifier)
     stream = actions.add_parser(
         "stream", help="write every sealed record as a line of JSON, at least once"
     )
@@ -32,7 +32,7 @@ def add_evidence_actions(actions: Any) -> None:
 
 def _add_export(parser: ArgumentParser) -> None:
     add_filter(parser)
-    _add_out(parser, "; packed when it ends in .gz")
+    add_out(parser, "; packed when it ends in .gz")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument(
         "--complete", action="store_true", help="also prove that nothing was left out"
@@ -41,7 +41,8 @@ def _add_export(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="say as JSON what was written")
 
 
-def _add_out(parser: ArgumentParser, more: str = "") -> None:
+def add_out(parser: ArgumentParser, more: str = "") -> None:
+    """Add where to write: never over a file that is there."""
     help_text = f"where to, a new file (default: here){more}"
     parser.add_argument("--out", type=Path, metavar="FILE", help=help_text)
 

@@ -1,19 +1,19 @@
 """`manage.py audit report`, `at` and `replay`: what an auditor asks, in a terminal."""
 
 import json
-import sys
+import shutil
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
-from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.core.management.base import CommandError
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.html import escape
 
 from toolpolicy.engine.faults import quantity, said
+from toolpolicy.management._audit_evidence import add_out, new_file
 from toolpolicy.services import records
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.decisions.proving import Proof, Verdict, prove
@@ -31,9 +31,6 @@ from toolpolicy.services.evidence.standings import (
 from toolpolicy.services.evidence.tables import Report, ShownSection
 
 HTML: Final = "html"
-# A printed report is read by a person; the other forms have everything.
-MOST_PRINTED: Final = 2_000
-BLOCK: Final = 1 << 16
 Options = Mapping[str, Any]
 
 
@@ -45,7 +42,7 @@ def add_report_actions(actions: Any) -> None:
     report.add_argument("--to", dest="until", default="", metavar="DATE", help="last day (UTC)")
     forms = [HTML, *(str(form) for form in ReportFormat)]
     report.add_argument("--format", dest="form", choices=forms, default=str(ReportFormat.JSON))
-    report.add_argument("--out", type=Path, metavar="FILE", help="where to (default: here)")
+    add_out(report)
     _add_at(actions.add_parser("at", help="say what an agent could do at a point in time"))
     replay = actions.add_parser("replay", help="judge a recorded answer again by what it names")
     replay.add_argument("uid", type=_uid, metavar="UID", help="a decision_id or listing_id")
@@ -73,39 +70,36 @@ def _uid(text: str) -> UUID:
 
 def run_report(options: Options) -> Iterator[str]:
     """Write a report to a file, or to standard output; yield what to say of it."""
-    path: Path | None = options["out"]
+    path = options["out"]
     try:
         period = read_period(options["since"], options["until"], now=timezone.now())
     except InvalidInput as refused:
         raise CommandError(said(refused.faults)) from None
     form = options["form"]
-    exported = export(
-        actor=Actor.system("audit report"),
-        name=ReportName(options["name"]),
-        period=period,
-        form=form,
-        chunks=_html if form == HTML else None,
-    )
-    try:
-        with path.open("wb") if path else nullcontext(_bytes_out()) as out:
-            while block := exported.file.read(BLOCK):
-                out.write(block)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}") from error
+    # The file first: what cannot be written is not recorded as taken.
+    with new_file(path) as out:
+        exported = export(
+            actor=Actor.system("audit report"),
+            name=ReportName(options["name"]),
+            period=period,
+            form=form,
+            chunks=_html if form == HTML else None,
+        )
+        shutil.copyfileobj(exported.file, out)
     if path is not None:
         rows = quantity(exported.rows, "row")
         yield f"{path}: {rows}, {exported.size} bytes, {exported.digest}"
 
 
-def _bytes_out() -> IO[bytes]:
-    return sys.stdout.buffer
-
-
 def _html(report: Report, made_at: str) -> Iterator[str]:
     """Yield the report as a page of its own, to be printed: without script, sprite or server."""
-    shown = [ShownSection.beginning(section, MOST_PRINTED) for section in report.sections]
-    context = {"report": report, "sections": shown, "made_at": made_at}
-    yield render_to_string("toolpolicy/report.html", context)
+    yield render_to_string("toolpolicy/report.html", {"report": report, "made_at": made_at})
+    for section in report.sections:
+        yield f"<section>\n<h2>{escape(section.title)}</h2>\n"
+        for shown in ShownSection.pieces(section):
+            yield render_to_string("toolpolicy/report_section.html", {"shown": shown})
+        yield "</section>\n"
+    yield "</body>\n</html>\n"
 
 
 # --- at ------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from toolpolicy.audit import checkpoints, heads, keeping, keys, repairing, sealer, writer
+from toolpolicy.audit import checkpoints, heads, keeping, keys, repairing, sealer, sinks, writer
 from toolpolicy.audit.blocks import block_hash
 from toolpolicy.audit.signing import SealRefused, Signer, signer, signer_of
 from toolpolicy.audit.verification.findings import Verdict
@@ -38,6 +38,11 @@ class Status:
     streams: tuple[StreamState, ...]
 
     @property
+    def repaired(self) -> bool:
+        """Whether a repair closed a part of the log."""
+        return self.head is not None and self.head.segment > 1
+
+    @property
     def lag(self) -> float:
         """Seconds since the oldest record that is not sealed was written; 0 when all are."""
         if self.oldest is None:
@@ -49,6 +54,11 @@ def lag() -> float:
     """Return how many seconds the oldest unsealed record waits; 0 when all are sealed."""
     oldest = oldest_waiting()
     return 0.0 if oldest is None else max(0.0, (timezone.now() - oldest).total_seconds())
+
+
+def checkpoint_file() -> str:
+    """Return where the checkpoint file of this log is; "" where the settings name none."""
+    return str(sinks.checkpoint_file(heads.log_id()) or "")
 
 
 def newest_block() -> Block | None:

@@ -50,7 +50,8 @@ class Verified:
 def last() -> Verified | None:
     """Return the verification that ended last, whoever ran it and from where. Two queries.
 
-    One from a page tells all of its lines; of another, its record tells the first that is wrong.
+    One from a page tells all of its lines; of another, its record tells the first that is wrong,
+    and what repairs closed.
     """
     run = newest()
     found = Record.objects.filter(kind=RecordKind.VERIFY, body__isnull=False).newest_first()
@@ -71,7 +72,7 @@ def _recorded(record: Record) -> Verified:
         full=verdict["full"],
         who=record.actor_label,
         at=record.at,
-        lines=[body["summary"]],
+        lines=[body["summary"], *verdicts.closed_lines(verdict["closed"])],
     )
 
 

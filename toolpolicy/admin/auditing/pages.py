@@ -1,5 +1,6 @@
 """The auditor's pages: how the log stands, verifying it, everything about one thing."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import messages
@@ -71,6 +72,7 @@ class AuditPages:
             "title": _("Audit"),
             "status": status,
             "sinks": [(sink, SINKS.get(sink.name, sink.name)) for sink in status.sinks],
+            "checkpoint_file": sealing.checkpoint_file() if status.sinks else "",
             "head": parse(status.head.text) if status.head and not status.refused else None,
             "run": run,
             "verified": verification_runs.last(),
@@ -80,7 +82,8 @@ class AuditPages:
             "clock_doubted": clock.doubted(now, retention.cut_offs(now)),
             "holds": LegalHold.objects.standing().count(),
             "percent": _percent(run) if run else 0,
-            "acts": _acts(),
+            "acts": _acts(ACTS),
+            "repairs": _acts((RecordKind.REPAIR,)) if status.repaired else [],
         }
         return TemplateResponse(request, "admin/toolpolicy/audit/home.html", context)
 
@@ -133,9 +136,9 @@ def _kept() -> list[tuple[int, list[str]]]:
     return sorted(found.items(), reverse=True)
 
 
-def _acts() -> list[tuple[Record, str]]:
+def _acts(kinds: Sequence[RecordKind]) -> list[tuple[Record, str]]:
     """Return what was done with the log last, each with what was done in words."""
-    found = list(Record.objects.filter(kind__in=ACTS).newest_first()[:MOST])
+    found = list(Record.objects.filter(kind__in=kinds).newest_first()[:MOST])
     done = summaries(found)
     return [(record, done.get(record.pk, "")) for record in found]
 

@@ -1,5 +1,6 @@
 """Which period, and which moment. What is chosen stands in the address."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.admin.faults import MomentField, sentence
+from toolpolicy.engine.faults import printable
 from toolpolicy.engine.reading import time_text
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.evidence.periods import NAMED, Period, read_moment, read_period
@@ -20,9 +22,27 @@ PERIODS: Final = {
     "last_quarter": _("Last quarter"),
 }
 FIELDS: Final = {"/from": "since", "/to": "until"}
+# REST calls them so; both are understood here.
+OTHER_NAMES: Final = {"from": "since", "to": "until"}
 
 
-class PeriodForm(forms.Form):
+class AskedForm(forms.Form):
+    """What an address asks. A name that it does not know is said: it may have been meant."""
+
+    def __init__(self, data: Mapping[str, Any], asked: Iterable[str]) -> None:
+        super().__init__(data, label_suffix="")
+        self.unknown = sorted(set(asked) - set(self.fields))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse names that are not known."""
+        for name in self.unknown:
+            known = ", ".join(self.fields)
+            said = _("“%(name)s” is not known here. Known are: %(known)s.")
+            self.add_error(None, said % {"name": printable(name[:100]), "known": known})
+        return super().clean() or {}
+
+
+class PeriodForm(AskedForm):
     """A named period, or days of one's own, which go before."""
 
     period = forms.ChoiceField(
@@ -37,17 +57,17 @@ class PeriodForm(forms.Form):
 
     def __init__(self, data: QueryDict, now: datetime) -> None:
         self.now = now
-        own = data.get("since") or data.get("until")
-        given = {name: data.get(name, "") for name in self.base_fields}
-        if own:
+        asked = {OTHER_NAMES.get(name, name): text for name, text in data.items()}
+        given = {name: asked.get(name, "") for name in self.base_fields}
+        if given["since"] or given["until"]:
             given["period"] = ""
         elif not given["period"]:
             given["period"] = "this_month"
-        super().__init__(given, label_suffix="")
+        super().__init__(given, asked)
 
     def clean(self) -> dict[str, Any]:
         """Find the period that is meant."""
-        cleaned: dict[str, Any] = super().clean() or {}
+        cleaned = super().clean()
         if self.errors:
             return cleaned
         name = cleaned["period"]
@@ -73,7 +93,7 @@ class PeriodForm(forms.Form):
         return f"?{urlencode({name: text for name, text in self.data.items() if text})}"
 
 
-class MomentForm(forms.Form):
+class MomentForm(AskedForm):
     """Who, when, and against which other moment."""
 
     agent = forms.CharField(required=False, max_length=200, label=_("Agent"))
@@ -85,7 +105,7 @@ class MomentForm(forms.Form):
 
     def __init__(self, data: QueryDict, now: datetime) -> None:
         self.now = now
-        super().__init__(data, label_suffix="")
+        super().__init__(data, data)
         self.fields["agent"].widget.attrs["list"] = "known-agents"
 
     def clean_on(self) -> datetime:

@@ -1,5 +1,6 @@
 """The reports: where they start, each one's page, and each as a file."""
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
@@ -97,7 +98,9 @@ class ReportPages:
         if form not in list(ReportFormat):
             raise Http404
         if not period.is_valid():
-            return self.page(request, name)
+            page = self.page(request, name)
+            page.status_code = HTTPStatus.BAD_REQUEST  # a program that wants a file reads no page
+            return page
         with translation.override(settings.LANGUAGE_CODE):  # programs read files, and they are kept
             exported = export(**by(request), name=asked, period=period.found, form=form)
         response = FileResponse(

@@ -118,7 +118,12 @@ class AgentShape(AnswerShape):
     deny = serializers.IntegerField()
     depends = serializers.IntegerField()
     hidden = serializers.IntegerField()
-    tools = TextsField()
+    tools = TextsField(help_text="Those of the next three lists, each once.")
+    allowed_tools = TextsField(help_text="Those that it may call, as many as `allow`.")
+    approval_tools = TextsField(help_text="Those that need approval, as many as `needs_approval`.")
+    depending_tools = TextsField(
+        help_text="Those of any outcome whose answer depends on arguments, as many as `depends`."
+    )
 
 
 class AccessReport(ReportShape):

@@ -1,7 +1,7 @@
 """Who may do what: people, API keys, and what each agent may call under the live policy."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from toolpolicy.engine.reading import time_text
+from toolpolicy.engine.registry import Entry
 from toolpolicy.engine.words import Outcome, Scope
 from toolpolicy.models import ApiClient
 from toolpolicy.services import seen
@@ -17,7 +18,7 @@ from toolpolicy.services.errors import NotFound
 from toolpolicy.services.evidence.people import Person, everybody
 from toolpolicy.services.evidence.periods import Period
 from toolpolicy.services.evidence.tables import NO_AGENT, Column, Report, Section
-from toolpolicy.services.matrix import OUTCOMES, Matrix
+from toolpolicy.services.matrix import OUTCOMES, Cell, Matrix
 
 Wire = dict[str, Any]
 WRITES: Final = frozenset(
@@ -63,7 +64,9 @@ AGENTS: Final = (
     Column(name="needs_approval", heading=_("With approval"), count=True),
     Column(name="depends", heading=_("Depends on arguments"), count=True),
     Column(name="deny", heading=_("Refused"), count=True),
-    Column(name="tools", heading=_("What it may call, or with approval"), wide=True),
+    Column(name="allowed_tools", heading=_("Tools it may call"), wide=True),
+    Column(name="approval_tools", heading=_("Tools that need approval"), wide=True),
+    Column(name="depending_tools", heading=_("Tools that depend on arguments"), wide=True),
 )
 COUNTED: Final = _(
     "What a call without a channel meets under the live policy. May call, with approval and "
@@ -199,9 +202,12 @@ def _agents(matrix: Matrix | None, agents: Sequence[str]) -> Iterator[Wire]:
             **{str(outcome): counts[outcome] for outcome in OUTCOMES.values()},
             "depends": sum(cell.depends for cell in cells),
             "hidden": sum(cell.hidden for cell in cells),
-            "tools": [
-                f"{entry.family}/{entry.name}"
-                for entry, cell in pairs
-                if cell.depends or cell.outcome is not Outcome.DENY
-            ],
+            "tools": _names(pairs, lambda cell: cell.depends or cell.outcome is not Outcome.DENY),
+            "allowed_tools": _names(pairs, lambda cell: cell.outcome is Outcome.ALLOW),
+            "approval_tools": _names(pairs, lambda cell: cell.outcome is Outcome.NEEDS_APPROVAL),
+            "depending_tools": _names(pairs, lambda cell: cell.depends),
         }
+
+
+def _names(pairs: Sequence[tuple[Entry, Cell]], wanted: Callable[[Cell], bool]) -> list[str]:
+    return [f"{entry.family}/{entry.name}" for entry, cell in pairs if wanted(cell)]

@@ -31,11 +31,16 @@ class Period:
         return {"from": time_text(self.since), "to": time_text(self.until)}
 
     @property
+    def last(self) -> datetime:
+        """Its last moment: of the last day that it holds."""
+        return self.until - timedelta(microseconds=1)
+
+    @property
     def words(self) -> str:
         """Say it shortly: the days where it is of whole days."""
         whole = all(_midnight(one) == one for one in (self.since, self.until))
         if whole:
-            return f"{self.since:%Y-%m-%d} to {self.until - DAY:%Y-%m-%d}"
+            return f"{self.since:%Y-%m-%d} to {self.last:%Y-%m-%d}"
         return f"{self.since:%Y-%m-%d %H:%M} to {self.until:%Y-%m-%d %H:%M} UTC"
 
     def whole_hours(self) -> "Period":
@@ -88,7 +93,7 @@ def read_period(since: str, until: str, *, now: datetime) -> Period:
     """Read a period; a date as its end belongs to it whole.
 
     Without an end it ends with this day, without a beginning it begins with the month of its last
-    moment. Raises `InvalidInput` with pointers `/from`, `/to`.
+    moment. One that has not begun is refused. Raises `InvalidInput` with pointers `/from`, `/to`.
     """
     reader = Reader()
     end = _read(reader, until, "/to", ends=True) if until else _midnight(now) + DAY
@@ -97,6 +102,8 @@ def read_period(since: str, until: str, *, now: datetime) -> Period:
         start = _month(end - timedelta(microseconds=1))
     if start is not None and end is not None and end <= start:
         reader.fault("/to", "a period ends after it begins")
+    elif start is not None and start > now:
+        reader.fault("/from" if since else "/to", "nobody knows yet what will have happened then")
     if reader.faults or start is None or end is None:
         raise InvalidInput(reader.faults)
     return Period(since=start, until=end)

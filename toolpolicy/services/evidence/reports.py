@@ -102,7 +102,7 @@ def export(
         file.write(data)
     exported = Exported(
         file=file.rewound(),
-        name=f"{name}-{report.period.since:%Y%m%d}-{report.period.until:%Y%m%d}.{form}",
+        name=f"{name}-{report.period.since:%Y%m%d}-{report.period.last:%Y%m%d}.{form}",
         media=media,
         size=file.size,
         digest=f"sha256:{seen.hexdigest()}",

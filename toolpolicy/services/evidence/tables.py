@@ -1,7 +1,7 @@
 """A report as a head and sections, each a stream of rows: the same for pages, JSON and CSV."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ from toolpolicy.engine.faults import printable
 from toolpolicy.services.evidence.periods import Period
 
 Row = Mapping[str, Any]
-# Of a list in one cell, a reader sees the beginning and a count; JSON has all of it.
-MOST_LINES: Final = 20
+# Of a list in one cell, a page shows the beginning and a count; files have all of it.
 MOST_ON_PAGE: Final = 6
-LONGEST_LINE: Final = 400
+LONGEST_ON_PAGE: Final = 400
+ROWS_AT_ONCE: Final = 200
 NO_AGENT: Final = {"": _("(no agent named)")}
 _YES_NO: Final = {True: "yes", False: "no"}
 
@@ -35,21 +35,29 @@ class Column:
     wide: bool = False
     count: bool = False
 
-    def lines(self, row: Row, most: int = MOST_LINES) -> list[str]:
-        """Return the value as lines of text, at most so many; none where there is none."""
+    def lines(self, row: Row) -> list[str]:
+        """Return the value as lines of text, whole; none where there is none."""
+        return [self._text(one) for one in self._values(row)]
+
+    def beginning(self, row: Row) -> list[str]:
+        """Return as many lines as a page has room for, and how many more there are."""
+        values = self._values(row)
+        more = len(values) - MOST_ON_PAGE
+        texts = (self._text(one) for one in values[:MOST_ON_PAGE])
+        most = LONGEST_ON_PAGE
+        shown = [text if len(text) <= most else f"{text[:most]}…" for text in texts]
+        return [*shown, f"and {more} more"] if more > 0 else shown
+
+    def _values(self, row: Row) -> Sequence[Any]:
         value = row[self.name]
         unsaid = value is None or (value == "" and "" not in self.words)
-        values = value if isinstance(value, list) else [] if unsaid else [value]
-        shown = [self._text(one) for one in values[:most]]
-        more = len(values) - len(shown)
-        return [*shown, f"and {more} more"] if more else shown
+        return value if isinstance(value, list) else [] if unsaid else [value]
 
     def _text(self, value: Any) -> str:
         text = _YES_NO[value] if isinstance(value, bool) else str(value)
         if self.moment:
             return text[:19].replace("T", " ")
-        text = printable(str(self.words.get(text, text)))
-        return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
+        return printable(str(self.words.get(text, text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +90,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSection:
-    """A section as a page shows it: each row as cells, each cell as lines of text."""
+    """A section to be read by a person: each row as cells, each cell as lines of text."""
 
     section: Section
     rows: list[list[tuple[Column, list[str]]]]
@@ -91,11 +99,16 @@ class ShownSection:
     @classmethod
     def of(cls, section: Section) -> "ShownSection":
         """Read no more than a page of the admin shows, and whether there are more rows."""
-        return cls.beginning(section, section.page, MOST_ON_PAGE)
+        most = section.page
+        read = list(islice(section.rows(), most + 1))
+        rows = [[(one, one.beginning(row)) for one in section.columns] for row in read[:most]]
+        return cls(section=section, rows=rows, more=len(read) > most)
 
     @classmethod
-    def beginning(cls, section: Section, most: int, lines: int = MOST_LINES) -> "ShownSection":
-        """Read so many rows, and whether there are more; of each cell so many lines."""
-        read = list(islice(section.rows(), most + 1))
-        rows = [[(one, one.lines(row, lines)) for one in section.columns] for row in read[:most]]
-        return cls(section=section, rows=rows, more=len(read) > most)
+    def pieces(cls, section: Section) -> Iterator["ShownSection"]:
+        """Yield all of it, some rows at a time; what is said of it stands in the first alone."""
+        rows = ([(one, one.lines(row)) for one in section.columns] for row in section.rows())
+        yield cls(section=section, rows=list(islice(rows, ROWS_AT_ONCE)), more=False)
+        rest = replace(section, source="", cut="")
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            yield cls(section=rest, rows=some, more=False)

@@ -1,4 +1,4 @@
-"""Reports as text, piece by piece: JSON with every member, CSV with what a reader wants."""
+"""Reports as text, piece by piece: JSON with every member, CSV with those that tables show."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
