@@ -95,12 +95,16 @@ def test_a_printed_report_says_how_many_rows_it_leaves_out(history, tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("report", "changes", "--from", "soon"), "/from: `soon` is not a date"),
-        (("report", "changes", "--from", "2026-02-01", "--to", "2026-01-01"), "/to: a period ends"),
+        (("report", "changes", "--from", "soon"), "--from: `soon` is not a date"),
+        (
+            ("report", "changes", "--from", "2026-02-01", "--to", "2026-01-01"),
+            "--to: a period ends",
+        ),
+        (("report", "changes", "--from", "2026-02-30"), "--from: `2026-02-30` is no day of the"),
         (("report", "changes", "--out", "/nowhere/at/all"), "/nowhere/at/all cannot be written"),
         (("report", "weather"), "invalid choice: 'weather'"),
-        (("at", "--on", "2999-01-01"), "/on: nobody knows yet"),
-        (("at", "--on", "2026-01-01", "--against", "x"), "/against: `x` is not a date"),
+        (("at", "--on", "2999-01-01"), "--on: nobody knows yet"),
+        (("at", "--on", "2026-01-01", "--against", "x"), "--against: `x` is not a date"),
         (("replay", "x"), "'x' is no id of a record"),
         (
             ("replay", "00000000-0000-4000-8000-000000000000"),

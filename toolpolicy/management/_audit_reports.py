@@ -13,7 +13,8 @@ from django.core.management.base import CommandError
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from toolpolicy.engine.faults import quantity, said
+from toolpolicy.engine.faults import quantity
+from toolpolicy.management.refusing import sentences
 from toolpolicy.services import records
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.decisions.proving import Proof, Verdict, prove
@@ -35,6 +36,7 @@ HTML: Final = "html"
 MOST_PRINTED: Final = 2_000
 BLOCK: Final = 1 << 16
 Options = Mapping[str, Any]
+NAMES: Final = {name: f"--{name}" for name in ("from", "to", "on", "against")}
 
 
 def add_report_actions(actions: Any) -> None:
@@ -77,7 +79,7 @@ def run_report(options: Options) -> Iterator[str]:
     try:
         period = read_period(options["since"], options["until"], now=timezone.now())
     except InvalidInput as refused:
-        raise CommandError(said(refused.faults)) from None
+        raise CommandError(sentences(refused.faults, NAMES)) from None
     form = options["form"]
     exported = export(
         actor=Actor.system("audit report"),
@@ -120,7 +122,7 @@ def run_at(options: Options) -> Iterator[str]:
         against = options["against"]
         other = read_moment(against, now=now, at="/against") if against else None
     except InvalidInput as refused:
-        raise CommandError(said(refused.faults)) from None
+        raise CommandError(sentences(refused.faults, NAMES)) from None
     found = standing_at(context, on) if other is None else compare(context, other, on)
     if options["json"]:
         yield _json(found.wire())

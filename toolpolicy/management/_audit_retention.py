@@ -2,13 +2,15 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from toolpolicy.engine.faults import quantity
 from toolpolicy.management.filtering import add_filter, filter_of
 from toolpolicy.services.clock import OPTION
 from toolpolicy.services.erasure import Erasure, Person
 from toolpolicy.services.retention import Pruning
+
+NAMES: Final = {"reason": "--reason", "filter": "--filter"}
 
 
 def add_retention_actions(actions: Any) -> None:

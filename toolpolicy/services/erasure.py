@@ -91,8 +91,8 @@ def erase(
 
     The values of the context that name the person are no longer offered to authors. Each step that
     deletes something leaves a sealed record. What a hold covers stays; what authors are offered is
-    no record, and no hold covers it. With `dry_run` it is only counted. Raise InvalidInput without a reason or anything
-    that must be equal, Refused when the log cannot be sealed.
+    no record, and no hold covers it. With `dry_run` it is only counted. Raise InvalidInput without
+    a reason or anything that must be equal, Refused when the log cannot be sealed.
     """
     _check(person, reason)
     order = Order(actor=actor, origin=origin, said={"why": reason.strip(), **person.wire()})
