@@ -80,6 +80,14 @@ def test_a_form_that_the_caller_does_not_accept_is_not_begun(auditor):
     assert auditor.get(f"{EXPORT}?format=csv", Accept="text/csv").status_code == 200
 
 
+def test_a_date_in_the_query_is_its_midnight_in_utc(auditor):
+    bundle = bytes(auditor.get(f"{EXPORT}?from=2026-01-01&to=2999-01-01").getvalue())
+    assert lines_of(bundle, "bundle")[0]["filter"] == {
+        "from": "2026-01-01T00:00:00.000000Z",
+        "to": "2999-01-01T00:00:00.000000Z",
+    }
+
+
 def test_a_reader_that_goes_away_is_recorded(auditor):
     go_away(auditor)
     assert (ended()["finished"], ended()["size"]) == (False, 0)
@@ -91,6 +99,7 @@ WRONG = [
     ("first=0", "first", "invalid"),
     ("first=x", "first", "invalid"),
     ("from=yesterday", "from", "invalid"),
+    ("from=2026-02-30", "from", "invalid"),
     ("complete=yes", "complete", "bad_query"),
     ("format=xml", "format", "bad_query"),
     ("tool=a&tool=b", "tool", "duplicate"),

@@ -92,12 +92,39 @@ def test_a_broken_segment_is_closed_with_its_reason_and_nothing_is_rewritten():
 
 def test_a_whole_log_is_not_repaired():
     sealed_log(1)
-    with pytest.raises(CommandError, match="the log is whole"):
+    with pytest.raises(CommandError, match=r"^the log is whole; nothing is to be repaired$"):
         audit("repair", note="for fun")
 
 
+def test_a_repair_is_refused_until_something_is_broken_since_the_last_one():
+    sealed_log(3)
+    alter(2)
+    audit("repair", note="a slip of the hand")
+    audit("verify")
+    with pytest.raises(CommandError, match=r"^nothing is broken since the last repair; nothing is"):
+        audit("repair", note="once more")
+    assert Block.objects.latest("number").segment == 2
+    write_records(2)
+    audit("seal")
+    audit("verify")
+    # What was verified since is looked at again: it was altered afterwards.
+    alter(Leaf.objects.latest("seq").seq)
+    assert "segment 3 begins with block" in audit("repair", note="another one")
+
+
+def test_the_first_block_of_a_repair_that_is_gone_is_reason_enough_for_another():
+    sealed_log(3)
+    alter(2)
+    audit("repair", note="a slip of the hand")
+    write_records(1)
+    audit("seal")
+    with tampering() as cursor:
+        cursor.execute("DELETE FROM toolpolicy_block WHERE number = 2")
+    assert "segment 3 begins with block" in audit("repair", note="another one")
+
+
 def test_a_repair_needs_a_reason():
-    with pytest.raises(CommandError, match="say what happened"):
+    with pytest.raises(CommandError, match=r"^say what happened"):
         audit("repair", note=" ")
 
 

@@ -57,6 +57,11 @@ def test_a_span_of_time_takes_dates_and_times(mixed, tmp_path):
     assert records_of(bundle) == [1, 2, 3, 4]
     export(tmp_path / "b.jsonl", "--until", "2026-01-01")
     assert records_of((tmp_path / "b.jsonl").read_bytes()) == []
+    export(tmp_path / "c.jsonl", "--filter", "from=2026-01-01", "--filter", "to=2999-01-01")
+    assert lines_of((tmp_path / "c.jsonl").read_bytes(), "bundle")[0]["filter"] == {
+        "from": "2026-01-01T00:00:00.000000Z",
+        "to": "2999-01-01T00:00:00.000000Z",
+    }
 
 
 def test_a_name_that_ends_so_is_packed(mixed, tmp_path):
@@ -80,7 +85,7 @@ def test_without_a_file_the_bundle_alone_is_on_standard_output(mixed, capfdbinar
     assert said.getvalue().startswith("written: 4 records")
 
 
-def test_evidence_is_not_overwritten(mixed, tmp_path):
+def test_evidence_is_not_overwritten_and_nothing_is_said_to_be_taken(mixed, tmp_path):
     path = tmp_path / "all.jsonl"
     path.write_bytes(b"older")
     with pytest.raises(CommandError, match="is there already; evidence is not overwritten"):
@@ -88,16 +93,32 @@ def test_evidence_is_not_overwritten(mixed, tmp_path):
     assert path.read_bytes() == b"older"
     with pytest.raises(CommandError, match="cannot be written: No such file"):
         export(tmp_path / "none" / "all.jsonl")
-    said = [document_of(one) or {} for one in Record.objects.filter(kind="export").order_by("pk")]
-    assert [one.get("finished") for one in said] == [None, False, None, False]
+    assert not Record.objects.filter(kind="export").exists()
+
+
+def test_an_export_that_is_refused_leaves_no_file(tmp_path, settings):
+    settings.TOOLPOLICY_SEAL_KEY = "no key"
+    with pytest.raises(CommandError, match=r"^nothing is sealed yet, and it cannot be"):
+        export(tmp_path / "all.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 WRONG = [
     (("--filter", "tol=x"), "unknown member `tol`; did you mean `tool`"),
-    (("--filter", "tool"), "has no `=`"),
-    (("--filter", "tool=a", "--filter", "tool=b"), "stands twice"),
-    (("--since", "yesterday"), "is not a time with seconds"),
-    (("--since", "2026-02-01", "--until", "2026-01-01"), "`to` is before `from`"),
+    (("--filter", "tool"), "^`tool` has no `=`"),
+    (("--filter", "tool=a", "--filter", "tool=b"), "^`tool=b` stands twice"),
+    (("--filter", "first=one"), "^--filter first: expected an integer"),
+    (("--since", "yesterday"), "^--since: `yesterday` is not a date .* or a time with seconds"),
+    (("--since", "2026-02-30"), "^--since: `2026-02-30` is no day of the calendar$"),
+    (("--filter", "to=2026-13-01"), "^--filter to: `2026-13-01` is no day of the calendar$"),
+    (
+        ("--since", "2026-02-01", "--until", "2026-01-01"),
+        "^--until: `--until` is before `--since`$",
+    ),
+    (
+        ("--since", "2026-02-01", "--filter", "to=2026-01-01"),
+        "^--filter to: `to` is before `--since`$",
+    ),
 ]
 
 

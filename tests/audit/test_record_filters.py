@@ -40,7 +40,11 @@ BAD: list[tuple[Any, str, str]] = [
     ({"first": 2, "last": 1}, "/last", "before `first`"),
     ({"last": True}, "/last", "expected an integer"),
     ({"last": 2**63}, "/last", "no number of a record"),
-    ({"from": "yesterday"}, "/from", "not a time"),
+    ({"from": "yesterday"}, "/from", "not a date (2026-11-30) or a time"),
+    ({"from": "2026-02-30"}, "/from", "`2026-02-30` is no day of the calendar"),
+    ({"to": "2026-01-01T25:00:00Z"}, "/to", "not a date (2026-11-30) or a time"),
+    ({"from": 2026}, "/from", "not a date (2026-11-30) or a time"),
+    ({"from": "0001-01-01"}, "/from", "no time of a record"),
     ({"from": "0001-01-01T00:00:00Z"}, "/from", "no time of a record"),
     ({"from": "2026-02-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "/to", "before `from`"),
     ({"writer_id": "x"}, "/writer_id", "unknown member"),
@@ -55,6 +59,13 @@ def test_a_filter_reads_as_it_is_written(wire):
 def test_a_time_is_written_as_records_write_it():
     assert parse({"from": "2026-01-01t01:00:00+01:00"}).wire() == {
         "from": "2026-01-01T00:00:00.000000Z"
+    }
+
+
+def test_a_date_is_its_midnight_in_utc_and_is_kept_as_that():
+    assert parse({"from": "2026-11-30", "to": "2026-12-01"}).wire() == {
+        "from": "2026-11-30T00:00:00.000000Z",
+        "to": "2026-12-01T00:00:00.000000Z",
     }
 
 

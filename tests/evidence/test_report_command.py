@@ -108,16 +108,20 @@ def test_a_file_that_is_there_is_not_overwritten_and_nothing_is_recorded(history
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("report", "changes", "--from", "soon"), "/from: `soon` is not a date"),
-        (("report", "changes", "--from", "2026-02-01", "--to", "2026-01-01"), "/to: a period ends"),
+        (("report", "changes", "--from", "soon"), "--from: `soon` is not a date"),
+        (
+            ("report", "changes", "--from", "2026-02-01", "--to", "2026-01-01"),
+            "--to: a period ends",
+        ),
+        (("report", "changes", "--from", "2026-02-30"), "--from: `2026-02-30` is no day of the"),
         (
             ("report", "changes", "--from", "2999-01-01", "--to", "2999-01-31"),
-            "/from: nobody knows",
+            "--from: nobody knows",
         ),
         (("report", "changes", "--out", "/nowhere/at/all"), "/nowhere/at/all cannot be written"),
         (("report", "weather"), "invalid choice: 'weather'"),
-        (("at", "--on", "2999-01-01"), "/on: nobody knows yet"),
-        (("at", "--on", "2026-01-01", "--against", "x"), "/against: `x` is not a date"),
+        (("at", "--on", "2999-01-01"), "--on: nobody knows yet"),
+        (("at", "--on", "2026-01-01", "--against", "x"), "--against: `x` is not a date"),
         (("replay", "x"), "'x' is no id of a record"),
         (
             ("replay", "00000000-0000-4000-8000-000000000000"),

@@ -13,7 +13,7 @@ from tests.retention.worlds import TESTS, hold, seal, standing, told, write
 from toolpolicy.models import Leaf, MaskedValue, Record, SeenContext
 from toolpolicy.services import erasure, seen
 from toolpolicy.services.erasure import Person
-from toolpolicy.services.errors import InvalidInput
+from toolpolicy.services.errors import InvalidInput, Refused
 from toolpolicy.services.payloads import ERASED, payload_of
 from toolpolicy.services.record_filters import parse
 
@@ -113,6 +113,57 @@ def test_many_records_are_erased_in_batches(monkeypatch):
     assert [said["values"] for said in told("erase")] == [2, 2, 1]
 
 
+def test_what_authors_were_offered_goes_with_a_record_of_its_own():
+    SeenContext.objects.create(key="user", value="eve")
+    assert erase(filters={"session": "s-1"}, context={"user": "eve"}).wire()["seen"] == 1
+    (said,) = told("erase")
+    assert (said["why"], said["filter"], said["context"]) == (
+        "she asked",
+        {"session": "s-1"},
+        ["user"],
+    )
+    assert (said["records"], said["values"], said["texts"], said["seen"]) == (0, 0, 0, 1)
+    assert said["spans"] == []
+    assert "eve" not in json.dumps(said)
+    row = Record.objects.get(kind="erase")
+    assert row.object_label == "erased 1 value that authors were offered"
+    assert Leaf.objects.filter(record=row).exists()
+    assert verdict().good
+
+
+def test_texts_without_masked_values_go_with_a_record_of_the_erasure_too():
+    write(session="s-1")
+    assert erase(filters={"session": "s-1"}, bodies=True).deleted.texts == 1
+    (said,) = told("erase")
+    assert (said["why"], said["values"], said["texts"], said["seen"]) == ("she asked", 0, 1, 0)
+    assert Record.objects.get(kind="erase").object_label == "erased 1 text"
+    assert verdict().good
+
+
+def test_what_authors_are_offered_is_no_record_and_no_hold_covers_it():
+    write(session="s-1", context={"user": "eve"})
+    hold(session="s-1")
+    SeenContext.objects.create(key="user", value="eve")
+    assert erase(filters={"session": "s-1"}, context={"user": "eve"}).seen == 1
+    assert seen.values("user") == []
+
+
+def test_where_the_log_cannot_be_sealed_nothing_that_was_offered_goes(settings):
+    write()
+    seal()
+    SeenContext.objects.create(key="user", value="eve")
+    settings.TOOLPOLICY_SEAL_KEY = "5f" * 32
+    with pytest.raises(Refused):
+        erase(context={"user": "eve"})
+    assert seen.values("user") == ["eve"]
+
+
+def test_an_erasure_that_finds_nothing_leaves_no_record():
+    write(session="s-1")
+    assert erase(filters={"session": "s-1"}, context={"user": "eve"}).found_nothing
+    assert not told("erase")
+
+
 def test_what_tells_of_an_erasure_is_not_erased():
     write(agent="a", masked=("a",))
     erase(filters={"agent": "a"})
@@ -172,6 +223,51 @@ def test_the_command_says_what_it_erased_and_what_still_stands():
     ]
     found = json.loads(audit(*words, "--json", "--dry-run"))
     assert (found["records"], found["standing"], found["dry_run"]) == (0, 0, True)
+
+
+HERS = ("erase", "--filter", "session=s-1", "--reason", "she asked")
+HEADERS = "headers stay: they name tool, agent, channel and session (docs/audit.md)"
+
+
+def test_the_command_says_that_nothing_was_there_to_be_deleted():
+    write(session="s-1")
+    assert audit(*HERS).splitlines() == [
+        "erased 0 masked values of 1 record that matches",
+        "nothing is there to be deleted, so no record tells of it",
+        "1 text of these records still stands: what it shows in the clear, it goes on showing",
+        "  the same with --bodies deletes it too",
+        HEADERS,
+    ]
+
+
+def test_the_command_promises_no_deletion_that_a_hold_forbids():
+    write(session="s-1", tool="a", masked=("a",))
+    hold(tool="a")
+    kept = [
+        "erased 0 masked values of 1 record that matches",
+        "1 record kept by legal holds",
+        "nothing is there to be deleted, so no record tells of it",
+        "1 text of these records still stands: what it shows in the clear, it goes on showing",
+        HEADERS,
+    ]
+    assert audit(*HERS).splitlines() == kept
+    write(session="s-1", tool="b", masked=("b",))
+    assert audit(*HERS).splitlines()[-3:] == [
+        "2 texts of these records still stand: what they show in the clear, they go on showing",
+        "  the same with --bodies deletes 1 of them too",
+        HEADERS,
+    ]
+    assert json.loads(audit(*HERS, "--json"))["deletable"] == 1
+
+
+def test_a_dry_run_counts_no_text_as_standing_that_it_would_delete():
+    write(session="s-1", masked=("a",))
+    seal()
+    assert audit(*HERS, "--bodies", "--dry-run").splitlines() == [
+        "would erase 1 masked value of 1 record that matches",
+        "would delete 1 text",
+        HEADERS,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,11 @@ def test_placing_and_lifting_a_hold_are_records():
     )
 
 
+def test_a_date_in_a_hold_is_kept_as_its_midnight_in_utc():
+    placed = hold(from_="2026-01-01")
+    assert placed.filter == {"from": "2026-01-01T00:00:00.000000Z"}
+
+
 def test_a_hold_that_was_lifted_stays_lifted_and_is_told_once():
     placed = hold()
     first = holds.lift(actor=TESTS, hold=placed.pk).lifted_at

@@ -27,6 +27,11 @@ def close_segment(note: str) -> Block:
         return sealer.write(head, waiting(sealer.MOST, after=floor(STRAGGLERS)), key, note=note)
 
 
+def was_repaired() -> bool:
+    """Tell whether a block of the log is of a segment that a repair began."""
+    return Block.objects.filter(segment__gt=1).exists()
+
+
 def _after_the_newest(log: str) -> Head:
     number, text = max(_known(log), default=(0, ""))
     # Where no block is left of a sealed log, the segment that is closed was the first.

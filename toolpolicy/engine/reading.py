@@ -23,6 +23,8 @@ Out = TypeVar("Out")
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:(\.\d{1,6})\d*)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+DAY_OR_TIME = "a date (2026-11-30) or a time with seconds and an offset"
 _KINDS = {
     dict: "an object",
     list: "a list",
@@ -163,6 +165,16 @@ class Reader:
                 pass  # a month 13 or an hour 25: the fault below says what is expected
         self.fault(at, f"{shown(value)} is not a time with seconds and an offset (RFC 3339)")
         return None
+
+    def day_or_time(self, value: Any, at: str) -> datetime | None:
+        """Read a date, which is its midnight in UTC, or a time as `time` does."""
+        text = value if isinstance(value, str) else ""
+        is_day = _DAY.fullmatch(text) is not None
+        found = Reader().time(f"{text}T00:00:00Z" if is_day else text, at)
+        if found is None:
+            wrong = "is no day of the calendar" if is_day else f"is not {DAY_OR_TIME}"
+            self.fault(at, f"{shown(value)} {wrong}")
+        return found
 
 
 def each(items: Any, name: str) -> list[Any]:

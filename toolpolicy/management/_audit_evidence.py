@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -74,10 +74,13 @@ def new_file(path: Path | None) -> Iterator[BinaryIO]:
         raise CommandError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def write_out(export: Export, path: Path | None) -> dict[str, Any]:
-    """Write an export to a file or to standard output; return what to say of it."""
+def write_out(begin: Callable[[], Export], path: Path | None) -> dict[str, Any]:
+    """Write an export to a new file or to standard output; return what to say of it.
+
+    It is not begun, and so not recorded, where the file cannot be made.
+    """
     try:
-        with closing(export), new_file(path) as out:
+        with new_file(path) as out, closing(_begun(begin, path)) as export:
             for piece in export:
                 out.write(piece)
             out.flush()
@@ -91,6 +94,15 @@ def write_out(export: Export, path: Path | None) -> dict[str, Any]:
         "size": export.size,
         "digest": export.digest,
     }
+
+
+def _begun(begin: Callable[[], Export], path: Path | None) -> Export:
+    try:
+        return begin()
+    except BaseException:
+        if path is not None:
+            path.unlink()
+        raise
 
 
 def export_lines(told: Mapping[str, Any], path: Path | None) -> Iterator[str]:

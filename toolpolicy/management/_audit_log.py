@@ -1,6 +1,9 @@
 """`manage.py audit`: the sealed log itself."""
 
+import traceback
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -10,18 +13,38 @@ from django.core.management.base import CommandError
 from toolpolicy.audit import signing
 from toolpolicy.audit.verification.crew import cores
 
+VERIFY: Final = "verify"
 GOOD: Final = 0
 BROKEN: Final = 1
 UNKNOWN: Final = 2
 
 
+@contextmanager
+def nothing_said(*, shown: bool) -> Iterator[None]:
+    """Let whatever ends a verification before its verdict end with `UNKNOWN`, never `BROKEN`.
+
+    What nobody foresaw is told with its traceback; with `shown`, everything is.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if isinstance(error, CommandError) and not shown:
+            error.returncode = UNKNOWN
+            raise
+        traceback.print_exc()
+        raise SystemExit(UNKNOWN) from None
+
+
 def add_log_actions(actions: Any) -> None:
     """Add the sub-commands of the log to those of `audit`."""
     verify = actions.add_parser(
-        "verify",
+        VERIFY,
         help="tell whether the log is as it was sealed",
         description=(
-            "Judge what was sealed since the log was verified last. Exit status: 0 good, 1 broken."
+            "Judge what was sealed since the log was verified last. Exit status: 0 good, 1 broken, "
+            "2 nothing is said of the log (wrong options or settings, no database, cut off)."
         ),
     )
     verify.add_argument("--full", action="store_true", help="from the first record on")

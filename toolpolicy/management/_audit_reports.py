@@ -12,8 +12,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import escape
 
-from toolpolicy.engine.faults import quantity, said
+from toolpolicy.engine.faults import quantity
 from toolpolicy.management._audit_evidence import add_out, new_file
+from toolpolicy.management.refusing import sentences
 from toolpolicy.services import records
 from toolpolicy.services.actors import Actor
 from toolpolicy.services.decisions.proving import Proof, Verdict, prove
@@ -32,6 +33,7 @@ from toolpolicy.services.evidence.tables import Report, ShownSection
 
 HTML: Final = "html"
 Options = Mapping[str, Any]
+NAMES: Final = {name: f"--{name}" for name in ("from", "to", "on", "against")}
 
 
 def add_report_actions(actions: Any) -> None:
@@ -74,7 +76,7 @@ def run_report(options: Options) -> Iterator[str]:
     try:
         period = read_period(options["since"], options["until"], now=timezone.now())
     except InvalidInput as refused:
-        raise CommandError(said(refused.faults)) from None
+        raise CommandError(sentences(refused.faults, NAMES)) from None
     form = options["form"]
     # The file first: what cannot be written is not recorded as taken.
     with new_file(path) as out:
@@ -114,7 +116,7 @@ def run_at(options: Options) -> Iterator[str]:
         against = options["against"]
         other = read_moment(against, now=now, at="/against") if against else None
     except InvalidInput as refused:
-        raise CommandError(said(refused.faults)) from None
+        raise CommandError(sentences(refused.faults, NAMES)) from None
     found = standing_at(context, on) if other is None else compare(context, other, on)
     if options["json"]:
         yield _json(found.wire())

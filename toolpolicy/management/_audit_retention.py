@@ -2,13 +2,15 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from toolpolicy.engine.faults import quantity
 from toolpolicy.management.filtering import add_filter, filter_of
 from toolpolicy.services.clock import OPTION
 from toolpolicy.services.erasure import Erasure, Person
 from toolpolicy.services.retention import Pruning
+
+NAMES: Final = {"reason": "--reason", "filter": "--filter"}
 
 
 def add_retention_actions(actions: Any) -> None:
@@ -84,8 +86,8 @@ def erasure_lines(found: Erasure, *, bodies: bool) -> Iterator[str]:
     """Say in lines for a terminal what an erasure did, and what it left."""
     deleted = found.deleted
     verb = "would erase" if found.dry_run else "erased"
-    of = quantity(found.records, "record")
-    yield f"{verb} {quantity(deleted.values, 'masked value')} of {of} that match"
+    of = f"{quantity(found.records, 'record')} that {'matches' if found.records == 1 else 'match'}"
+    yield f"{verb} {quantity(deleted.values, 'masked value')} of {of}"
     if bodies:
         done = "would delete" if found.dry_run else "deleted"
         yield f"{done} {quantity(deleted.texts, 'text')}"
@@ -93,11 +95,22 @@ def erasure_lines(found: Erasure, *, bodies: bool) -> Iterator[str]:
         yield f"{verb} {quantity(found.seen, 'context value')} that authors were offered"
     if deleted.held:
         yield f"{quantity(deleted.held, 'record')} kept by legal holds"
-    if found.standing:
-        yield (
-            f"{quantity(found.standing, 'text')} of these records still stand: what they show in "
-            "the clear, they go on showing"
-        )
-        if not bodies:
-            yield "  the same with --bodies deletes them too"
+    if found.found_nothing:
+        yield "nothing is there to be deleted, so no record tells of it"
+    yield from _standing_lines(found, bodies=bodies)
     yield "headers stay: they name tool, agent, channel and session (docs/audit.md)"
+
+
+def _standing_lines(found: Erasure, *, bodies: bool) -> Iterator[str]:
+    left = found.standing - (found.deleted.texts if found.dry_run else 0)
+    if left == 1:
+        yield "1 text of these records still stands: what it shows in the clear, it goes on showing"
+    elif left:
+        yield (
+            f"{quantity(left, 'text')} of these records still stand: what they show in the clear, "
+            "they go on showing"
+        )
+    if not bodies and found.deletable:
+        them = "it" if left == 1 else "them"
+        which = them if found.deletable == left else f"{found.deletable} of them"
+        yield f"  the same with --bodies deletes {which} too"

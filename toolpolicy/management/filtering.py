@@ -1,17 +1,18 @@
 """Which records a command is about: the options of it, read the same everywhere."""
 
-import re
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from django.core.management.base import CommandError
 
-from toolpolicy.engine.faults import said
+from toolpolicy.engine.faults import Fault
+from toolpolicy.management.refusing import sentence
 from toolpolicy.services.errors import InvalidInput
 from toolpolicy.services.record_filters import RecordFilter, parse_words
 
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_SPAN: Final = {"from": "since", "to": "until"}
 
 
 def add_filter(parser: ArgumentParser) -> None:
@@ -29,11 +30,19 @@ def add_filter(parser: ArgumentParser) -> None:
 
 def filter_of(options: Mapping[str, Any]) -> RecordFilter:
     """Return the filter that the options give. Raise CommandError with every fault."""
-    words = list(options["filter"])
-    for name, option in (("from", "since"), ("to", "until")):
-        if text := options[option]:
-            words.append(f"{name}={text}T00:00:00Z" if _DAY.fullmatch(text) else f"{name}={text}")
+    names = {name: f"--{option}" for name, option in _SPAN.items() if options[option]}
+    words = [*options["filter"], *(f"{name}={options[_SPAN[name]]}" for name in names)]
     try:
         return parse_words(words)
     except InvalidInput as wrong:
-        raise CommandError(said(wrong.faults, between="\n")) from None
+        raise CommandError("\n".join(_told(fault, names) for fault in wrong.faults)) from None
+
+
+def _told(fault: Fault, names: Mapping[str, str]) -> str:
+    """Return a fault in the words that were typed: `names` are those of the span's options."""
+    message = fault.message
+    for name, option in names.items():
+        message = message.replace(f"`{name}`", f"`{option}`")
+    member = fault.pointer.removeprefix("/")
+    option = names.get(member, f"--filter {member}")
+    return sentence(replace(fault, message=message), {member: option} if member else {})

@@ -55,19 +55,27 @@ class Person:
 class Erasure:
     """What an erasure did, or would do; `standing` texts of these records may name the person.
 
-    `seen` counts the values of the context that are no longer offered to authors.
+    Of those, `deletable` ones are neither held nor kept for good. `seen` counts the values of the
+    context that are no longer offered to authors.
     """
 
     dry_run: bool
     records: int
     standing: int
+    deletable: int
     seen: int
     deleted: Deleted
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether nothing was there to be deleted: then no record tells of it."""
+        return not (self.deleted.values or self.deleted.texts or self.seen)
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""
         counts = {"records": self.records, "standing": self.standing, "seen": self.seen}
-        return {"dry_run": self.dry_run, **counts, **self.deleted.wire()}
+        more = {"deletable": self.deletable, **self.deleted.wire()}
+        return {"dry_run": self.dry_run, **counts, **more}
 
 
 def erase(
@@ -81,13 +89,14 @@ def erase(
 ) -> Erasure:
     """Delete the masked values of a person's records, with `bodies` their texts too, in batches.
 
-    The values of the context that name the person are no longer offered to authors. What a hold
-    covers stays. With `dry_run` it is only counted. Raise InvalidInput without a reason or anything
-    that must be equal, Refused when the log cannot be sealed.
+    The values of the context that name the person are no longer offered to authors. Each step that
+    deletes something leaves a sealed record. What a hold covers stays; what authors are offered is
+    no record, and no hold covers it. With `dry_run` it is only counted. Raise InvalidInput without
+    a reason or anything that must be equal, Refused when the log cannot be sealed.
     """
     _check(person, reason)
     order = Order(actor=actor, origin=origin, said={"why": reason.strip(), **person.wire()})
-    total, records, standing = Deleted(), 0, 0
+    total, records, standing, left = Deleted(), 0, 0, 0
     if not dry_run:
         sealing.seal()
     for rows in _records_of(person):
@@ -95,8 +104,16 @@ def erase(
         total.add(batch)
         records += len(rows)
         standing += RecordBody.objects.filter(pk__in=[row.pk for row in rows]).count()
-    offered = seen.counted(person.context) if dry_run else seen.erase(person.context)
-    return Erasure(dry_run=dry_run, records=records, standing=standing, seen=offered, deleted=total)
+        left += len(deletable(free(rows)))
+    offered = seen.counted(person.context) if dry_run else _no_longer_offered(person, order)
+    return Erasure(
+        dry_run=dry_run,
+        records=records,
+        standing=standing,
+        deletable=left,
+        seen=offered,
+        deleted=total,
+    )
 
 
 def _check(person: Person, reason: str) -> None:
@@ -117,14 +134,34 @@ def _erased(rows: Sequence[Row], order: Order, *, bodies: bool) -> Deleted:
         having = set(masked.values_list("record_id", flat=True))
         of = [row for row in chosen if row.pk in having]
         values = delete_values(of)
-        if values:
-            said = {"records": len(of), "values": values, "spans": spans(of)}
-            summary = f"erased {quantity(values, 'value')} of {quantity(len(of), 'record')}"
-            record(RecordKind.ERASE, summary, order, said)
         texts = deletable(chosen) if bodies else []
         deleted = delete_texts(texts, order) if texts else Deleted()
+        if values or texts:
+            _record(order, of=of, values=values, texts=len(texts))
     deleted.values, deleted.held = values, len(rows) - len(chosen)
     return deleted
+
+
+def _no_longer_offered(person: Person, order: Order) -> int:
+    if not person.context:
+        return 0
+    with alone():
+        count = seen.erase(person.context)
+        if count:
+            _record(order, offered=count)
+    return count
+
+
+def _record(
+    order: Order, *, of: Sequence[Row] = (), values: int = 0, texts: int = 0, offered: int = 0
+) -> None:
+    """Record what one transaction erased; which texts went is said by a record of their own."""
+    erased = [f"{quantity(values, 'value')} of {quantity(len(of), 'record')}"] if values else []
+    erased += [quantity(texts, "text")] if texts else []
+    erased += [f"{quantity(offered, 'value')} that authors were offered"] if offered else []
+    counts = {"records": len(of), "values": values, "texts": texts, "seen": offered}
+    summary = f"erased {' and '.join(erased)}"
+    record(RecordKind.ERASE, summary, order, {**counts, "spans": spans(of)})
 
 
 def _counted(rows: Sequence[Row], *, bodies: bool) -> Deleted:

@@ -1,9 +1,10 @@
 """Which records: one form of filter for holds, erasure, exports and bundles.
 
 On the wire it is a JSON object, as a bundle's manifest has it: members of a record's header that
-must be equal, `from` and `to` (a span of time, `to` itself left out), `first` and `last` (sealed
-numbers, both included). Nothing stands for every record. Whoever holds a record's header can apply
-it, so a bundle proves that nothing was left out.
+must be equal, `from` and `to` (a span of time, `to` itself left out; a date is read as its midnight
+in UTC, and kept as that), `first` and `last` (sealed numbers, both included). Nothing stands for
+every record. Whoever holds a record's header can apply it, so a bundle proves that nothing was left
+out.
 """
 
 import uuid
@@ -144,7 +145,7 @@ def _reader_of(name: str) -> Callable[[Reader, Any, str], Any]:
 
 
 def _time(reader: Reader, value: Any, at: str) -> datetime | None:
-    time = reader.time(value, at)
+    time = reader.day_or_time(value, at)
     if time is not None and time.year not in YEARS:
         reader.fault(at, f"{shown(value)} is no time of a record")
     return time

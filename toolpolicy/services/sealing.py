@@ -16,6 +16,7 @@ from toolpolicy.audit.signing import SealRefused, Signer, signer, signer_of
 from toolpolicy.audit.verification.findings import Verdict
 from toolpolicy.audit.verification.whole import Progress
 from toolpolicy.audit.verification.whole import verify as judge
+from toolpolicy.audit.verification.whole import verify_newest_segment as judge_newest
 from toolpolicy.audit.waiting import count_waiting, oldest_waiting
 from toolpolicy.models import Block, SealKey, SinkState, StreamState
 from toolpolicy.models.choices import RecordKind
@@ -141,13 +142,16 @@ def _short(verdict: Verdict) -> dict[str, Any]:
 def repair(*, actor: Actor, note: str, origin: Origin = NOWHERE) -> Block:
     """Close the broken segment with an explanation and begin the next; rewrites nothing.
 
-    Raise Refused when the log is whole (`nothing_to_repair`), has no key (`not_sealed`) or the
-    note is empty.
+    Raise Refused when the log, or what was sealed since the last repair, is whole
+    (`nothing_to_repair`), when it has no key (`not_sealed`) or the note is empty.
     """
     if not note.strip():
         raise Refused("note_missing", "say what happened to the log, and what was found out")
     if judge(full=True).good:
         raise Refused("nothing_to_repair", "the log is whole; nothing is to be repaired")
+    if repairing.was_repaired() and judge_newest().good:
+        message = "nothing is broken since the last repair; nothing is to be repaired"
+        raise Refused("nothing_to_repair", message)
     try:
         block = repairing.close_segment(note.strip())
     except SealRefused as error:

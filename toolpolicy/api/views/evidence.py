@@ -26,8 +26,8 @@ FORMAT: Final = "format"
 COMPLETE: Final = "complete"
 UNSEALED: Final = "Unsealed-Records"
 _SAID: Final = {
-    "from": "At or after this time (RFC 3339).",
-    "to": "Before this time (RFC 3339).",
+    "from": "At or after this time (RFC 3339); a date is its midnight in UTC.",
+    "to": "Before this time (RFC 3339); a date is its midnight in UTC.",
     "first": "Their number in the log, from this one on.",
     "last": "Their number in the log, up to this one.",
 }

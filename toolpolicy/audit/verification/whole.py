@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import Final, TypeVar
 
 from django.db.models import Max
@@ -25,32 +26,44 @@ from toolpolicy.models import AuditState, Block, SealKey
 
 Progress = Callable[[int, int], None]
 """Told the number of the block just read and of the last one."""
+Start = Callable[[str, list[SealKey]], Place]
+"""Where to begin, by the log's name and its keys."""
 Found = TypeVar("Found")
 MOST_WAITING: Final = 1_000_000
 LAST: Final = "how far the log was verified"
 SEVERAL: Final = 100
 
 
-def verify(
-    *, full: bool, progress: Progress = lambda _done, _all: None, processes: int = 1
-) -> Verdict:
+def _silent(_done: int, _all: int) -> None:
+    """Tell nobody."""
+
+
+def verify(*, full: bool, progress: Progress = _silent, processes: int = 1) -> Verdict:
     """Judge the log: all of it, or what was sealed since it was verified last and found good.
 
     Only reads, but for the mark of how far it is good. Memory does not grow with the log. A long
     one is read by so many processes.
     """
     with sql.simple_plans():
-        return _verified(full=full, progress=progress, processes=processes)
+        return _verified(None if full else _start, progress, processes)
 
 
-def _verified(*, full: bool, progress: Progress, processes: int) -> Verdict:
+def verify_newest_segment() -> Verdict:
+    """Judge what was sealed since the last repair, if there was one; what it closed is not."""
+    with sql.simple_plans():
+        return _verified(lambda _log, _chain: _newest() or Place(), _silent, processes=1)
+
+
+def _verified(start: Start | None, progress: Progress, processes: int) -> Verdict:
+    """Judge the log from a place on; without one, all of it."""
+    full = start is None
     verdict = Verdict(log="", full=full)
     _name(verdict)
     chain: list[SealKey] = read(verdict, "a key of the log", keys.chain, [])
     ring = keyring(verdict.log, chain)
     place = Place()
-    if not full:
-        place = read(verdict, LAST, lambda: _start(verdict.log, chain), place)
+    if start is not None:
+        place = read(verdict, LAST, partial(start, verdict.log, chain), place)
     verdict.after_block = place.n
     _tell_lost_beginning(verdict, chain, full=full)
     judge = Judge(verdict, _known(verdict))
@@ -115,13 +128,18 @@ def _start(log: str, chain: list[SealKey]) -> Place:
 
     What a repair closed is told by a full verification.
     """
-    place = place_verified(log, chain)
+    place, newest = place_verified(log, chain), _newest()
+    if newest is None or newest.segment < place.segment or newest.n < place.n:
+        return place
+    return newest
+
+
+def _newest() -> Place | None:
+    """Return where the newest segment begins."""
     newest = Block.objects.order_by("-number").values_list("segment", flat=True).first()
-    if newest is None or newest <= place.segment:
-        return place
-    begin = Block.objects.filter(segment=newest).order_by("number").first()
-    if begin is None or begin.number <= place.n:
-        return place
+    if newest is None:
+        return None
+    begin = Block.objects.filter(segment=newest).order_by("number")[0]
     return Place(n=begin.number - 1, end=begin.first, segment=newest - 1)
 
 

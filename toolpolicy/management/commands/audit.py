@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -10,12 +12,13 @@ from toolpolicy.audit import proofs, signing, streaming
 from toolpolicy.audit.line_files import StreamError
 from toolpolicy.audit.unreadable import Unreadable, reading
 from toolpolicy.engine.canonical import dumps
-from toolpolicy.engine.faults import printable, quantity, said
+from toolpolicy.engine.faults import printable, quantity
 from toolpolicy.management import _audit_evidence as evidence
 from toolpolicy.management import _audit_log as log
 from toolpolicy.management import _audit_reports as reports
 from toolpolicy.management import _audit_retention as keeping
 from toolpolicy.management.progress import Progress
+from toolpolicy.management.refusing import needing_database, sentences
 from toolpolicy.management.stopping import stopped
 from toolpolicy.services import clock, erasure, retention, sealing, verdicts
 from toolpolicy.services.actors import Actor
@@ -40,6 +43,13 @@ class Command(BaseCommand):
         reports.add_report_actions(actions)
         keeping.add_retention_actions(actions)
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run as Django does, with a plain sentence where there is no database to use."""
+        verifies = options["action"] == log.VERIFY
+        ending = log.nothing_said(shown=options["traceback"]) if verifies else nullcontext()
+        with ending, needing_database():
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked for."""
         del args
@@ -50,7 +60,7 @@ class Command(BaseCommand):
             else:
                 getattr(self, f"_{action.replace('-', '_')}")(options)
         except (InvalidInput, Refused, NotFound) as error:
-            raise CommandError(said(error.faults)) from None
+            raise CommandError(sentences(error.faults, keeping.NAMES)) from None
 
     def _verify(self, options: dict[str, Any]) -> None:
         try:
@@ -63,7 +73,7 @@ class Command(BaseCommand):
                 )
         except BrokenExecutor:
             message = "a process that verified ended before its time: nothing is said of the log"
-            raise CommandError(message, returncode=log.UNKNOWN) from None
+            raise CommandError(message) from None
         self._say(options, verdict.wire(), "\n".join(verdicts.lines(verdict)))
         if not verdict.good:
             raise SystemExit(log.BROKEN)
@@ -108,8 +118,9 @@ class Command(BaseCommand):
         self._say(options, wire, f"{options['out']} holds the private key of {key.key_id}")
 
     def _export(self, options: dict[str, Any]) -> None:
-        export = exports.begin(actor=self._actor(), asked=evidence.asked_for(options))
-        told = evidence.write_out(export, options["out"])
+        asked = evidence.asked_for(options)
+        begin = partial(exports.begin, actor=self._actor(), asked=asked)
+        told = evidence.write_out(begin, options["out"])
         # What was written may have gone to standard output.
         text = dumps(told) if options["json"] else None
         for line in [text] if text else evidence.export_lines(told, options["out"]):

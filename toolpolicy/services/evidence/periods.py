@@ -16,7 +16,6 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # Before any record and after every clock; a day around them can be reckoned with.
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(9000, 1, 1, tzinfo=UTC)
-EXPECTED: Final = "a date (2026-11-30) or a time with seconds and an offset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +126,10 @@ def read_moment(text: str, *, now: datetime, at: str = "/on") -> datetime:
 
 def _read(reader: Reader, text: str, at: str, *, ends: bool) -> datetime | None:
     """Read a date or time; a date that `ends` something stands for the midnight after it."""
-    day = _DATE.fullmatch(text) is not None
-    found = Reader().time(f"{text}T00:00:00Z" if day else text, at)
-    if found is None or not _FIRST <= found < _LAST:
-        reader.fault(at, f"{shown(text)} is not {EXPECTED}")
+    found = reader.day_or_time(text, at)
+    if found is None:
         return None
-    return found + DAY if day and ends else found
+    if not _FIRST <= found < _LAST:
+        reader.fault(at, f"{shown(text)} is no time of a record")
+        return None
+    return found + DAY if ends and _DATE.fullmatch(text) else found
