@@ -10,7 +10,7 @@ from toolpolicy.audit import heads, keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.audit.verification import documents, outside, sql
+from toolpolicy.audit.verification import documents, outside, sql, standing
 from toolpolicy.audit.verification.chain import Place, Walk
 from toolpolicy.audit.verification.crew import Crew
 from toolpolicy.audit.verification.deletions import NOTHING, Known, known
@@ -63,6 +63,7 @@ def _verified(*, full: bool, progress: Progress, processes: int) -> Verdict:
     outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
     if full:
         read(verdict, "a stored document", lambda: documents.check(verdict), None)
+        read(verdict, "what stands", lambda: standing.check(verdict), None)
     verdict.waiting = count_waiting(MOST_WAITING)
     if verdict.good and verdict.blocks:
         mark_verified(verdict.log, place)
