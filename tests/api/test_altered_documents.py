@@ -8,8 +8,7 @@ from rest_framework.test import APIClient
 
 from tests.api.test_fault_injection import forget
 from tests.audit.logs import tampering, verdict
-from tests.factories import SYSTEM
-from tests.live import make_live, strict
+from tests.factories import SYSTEM, make_layer, make_rule
 from tests.registry.samples import imported, named
 from toolpolicy.engine.questions import parse_question
 from toolpolicy.models import Document, PolicyState, PolicyVersion, Record, ToolDeclaration
@@ -24,7 +23,7 @@ CALL = {"surface": "call", "tool": "wipe"}
 @pytest.fixture
 def house(db) -> Iterator[None]:
     imported(named("read", "wipe"))
-    make_live([strict({"effect": "deny", "match": {"name": "wipe"}})])
+    make_rule(make_layer(), match={"name": "wipe"})
     assert outcome() == "deny"
     sealing.seal()
     assert verdict().good
@@ -110,6 +109,8 @@ def test_a_version_whose_document_is_gone_is_named(house):
             "UPDATE toolpolicy_policyversion SET document_id = %s WHERE id = %s",
             [version.document_id, version.pk],
         )
-    assert [(str(one.kind), one.message) for one in found] == [
-        ("missing", f"the document of version {version.number} of the policy is gone")
+    live = f"the live version {version.number} has the document `sha256:{'0' * 64}`"
+    assert [(str(one.kind), one.message.split(";")[0]) for one in found] == [
+        ("missing", f"the document of version {version.number} of the policy is gone"),
+        ("altered", live),
     ]

@@ -11,7 +11,7 @@ from toolpolicy.audit import heads, keys
 from toolpolicy.audit.blocks import parse
 from toolpolicy.audit.sinks import sinks
 from toolpolicy.audit.unreadable import Unreadable, reading
-from toolpolicy.audit.verification import documents, outside, sql
+from toolpolicy.audit.verification import documents, outside, sql, standing
 from toolpolicy.audit.verification.chain import Place, Walk
 from toolpolicy.audit.verification.crew import Crew
 from toolpolicy.audit.verification.deletions import NOTHING, Known, known
@@ -76,6 +76,7 @@ def _verified(start: Start | None, progress: Progress, processes: int) -> Verdic
     outside.check(sinks(verdict.log), verdict, end=place.end, full=full)
     if full:
         read(verdict, "a stored document", lambda: documents.check(verdict), None)
+        read(verdict, "what stands", lambda: standing.check(verdict), None)
     verdict.waiting = count_waiting(MOST_WAITING)
     if verdict.good and verdict.blocks:
         mark_verified(verdict.log, place)
