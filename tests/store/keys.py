@@ -1,0 +1,20 @@
+"""Keys to try: made by the store, and refused by it."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import SYSTEM
+from toolpolicy.services import clients
+from toolpolicy.services.actors import Actor
+from toolpolicy.services.errors import KeyRefused
+
+
+def create(actor: Actor = SYSTEM, **values: Any) -> Any:
+    return clients.create(actor=actor, values={"name": "bot", **values})
+
+
+def refusal(key: str) -> str:
+    with pytest.raises(KeyRefused) as caught:
+        clients.authenticate(key=key)
+    return caught.value.code
