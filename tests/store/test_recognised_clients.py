@@ -9,10 +9,10 @@ from django.utils import timezone
 from tests.factories import SYSTEM
 from tests.store.keys import create, refusal
 from toolpolicy.models import ApiClient, Record
-from toolpolicy.services import clients
+from toolpolicy.services import bounds, clients
 from toolpolicy.services._keys import new_key, read_key
 from toolpolicy.services.actors import Actor
-from toolpolicy.services.errors import NotFound
+from toolpolicy.services.errors import Altered, NotFound
 
 pytestmark = pytest.mark.django_db
 ON_SQLITE = connection.vendor == "sqlite"
@@ -132,7 +132,8 @@ def test_scopes_that_are_no_list_of_texts_are_none(stored):
 def test_a_context_that_cannot_be_read_binds_a_key_to_nothing_that_it_could_ask(stored):
     _, key = create(pinned_context={"agent": "support-bot"})
     store("pinned_context", stored)
-    assert refusal(key) == "key_invalid"
+    with pytest.raises(Altered, match="what the key is bound to cannot be read"):
+        bounds.pinned_to(clients.authenticate(key=key))
 
 
 def test_only_the_right_secret_learns_that_a_key_was_revoked():

@@ -5,6 +5,7 @@ The API refuses them wherever an operation is not declared to keep within the co
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from toolpolicy.models import ApiClient
 from toolpolicy.services.actors import Actor
@@ -20,11 +21,12 @@ def bound_to(actor: Actor) -> Mapping[str, str]:
 
 
 def pinned_to(client: ApiClient | None) -> Mapping[str, str]:
-    """Return the context that a key is bound to. Raises `Altered` where its row holds no object."""
-    pinned: object = client.pinned_context if client else {}
-    if not isinstance(pinned, dict):
+    """Return the context that a key is bound to. Raises `Altered` where its row holds none."""
+    pinned: Any = client.pinned_context if client else {}
+    if not is_context(pinned):
         raise Altered("what the key is bound to cannot be read: it was changed in the database")
-    return pinned
+    context: Mapping[str, str] = pinned
+    return context
 
 
 def is_context(stored: object) -> bool:

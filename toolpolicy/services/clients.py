@@ -21,7 +21,7 @@ from toolpolicy.models import ApiClient
 from toolpolicy.models.choices import SCOPE_NEEDS, KeyScope, RecordKind
 from toolpolicy.services._keys import Key, new_key, read_key
 from toolpolicy.services.actors import NOWHERE, Actor, Origin
-from toolpolicy.services.bounds import is_context, loose
+from toolpolicy.services.bounds import loose
 from toolpolicy.services.errors import (
     InvalidInput,
     KeyRefused,
@@ -128,8 +128,8 @@ def authenticate(*, key: str) -> ApiClient:
     """Return the client that a key is of: one query, and once a minute one more.
 
     Raise KeyRefused: `key_invalid` (no key, mistyped, unknown), `key_revoked`, `key_expired`. Which
-    of the two last it is, only the holder of the right secret learns. A key whose end or context
-    somebody made unreadable in the database is refused: it would have none.
+    of the two last it is, only the holder of the right secret learns. A key whose end somebody made
+    unreadable in the database is refused: it would have none.
     """
     read = read_key(key)
     client = _RECOGNISED.filter(key_id=read.id).first() if read else None
@@ -143,8 +143,6 @@ def authenticate(*, key: str) -> ApiClient:
         raise key_revoked()
     if client.has_end and (client.expires_at is None or client.expires_at <= now):
         raise KeyRefused("key_expired", "the API key has expired")
-    if not is_context(client.pinned_context):
-        raise KeyRefused("key_invalid", "what the API key is bound to cannot be read")
     _note_use(client, now)
     return client
 
