@@ -64,9 +64,9 @@ AGENTS: Final = (
     Column(name="needs_approval", heading=_("With approval"), count=True),
     Column(name="depends", heading=_("Depends on arguments"), count=True),
     Column(name="deny", heading=_("Refused"), count=True),
-    Column(name="allowed_tools", heading=_("Tools it may call"), wide=True),
-    Column(name="approval_tools", heading=_("Tools that need approval"), wide=True),
-    Column(name="depending_tools", heading=_("Tools that depend on arguments"), wide=True),
+    Column(name="allowed_tools", heading=_("Tools it may call")),
+    Column(name="approval_tools", heading=_("Tools that need approval")),
+    Column(name="depending_tools", heading=_("Tools that depend on arguments")),
 )
 COUNTED: Final = _(
     "What a call without a channel meets under the live policy. May call, with approval and "
