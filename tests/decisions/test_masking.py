@@ -148,11 +148,11 @@ def test_in_full_arguments_are_recorded_as_they_were_sent(house):
 
 
 def test_the_text_says_what_is_masked_by_which_rule(house):
-    lay("send", keys=["ssn"], pointers=["/card"])
-    sent = {"card": 1, "SSN": 2, "password": 3, "to": "x"}
+    lay("send", keys=["passport"], pointers=["/card"])
+    sent = {"card": 1, "Passport": 2, "password": 3, "to": "x"}
     body = json.loads(ask({"surface": "call", "tool": "send", "arguments": sent}).body.text)
     assert [(one["pointer"], one["rule"], one["of"], one["kept"]) for one in body["masked"]] == [
-        ("/asked/arguments/SSN", "key ssn", "kit/send", True),
+        ("/asked/arguments/Passport", "key passport", "kit/send", True),
         ("/asked/arguments/card", "pointer /card", "kit/send", True),
         ("/asked/arguments/password", "key password", "all tools", True),
     ]

@@ -84,12 +84,13 @@ def floor(back: timedelta) -> int:
     since: somebody wrote it by hand. So it is no higher than the first one of the time after.
     """
     before = Block.objects.filter(at__lt=timezone.now() - back, count__gt=0).order_by("-at")
-    place = before.values_list("first", "count", "at").first()
-    if place is None or None in place:  # a time that is none
+    place = before.values_list("first", "count").first()
+    if place is None:
         return BEFORE_ALL
-    first, count, at = place
+    first, count = place
     leaf = Leaf.objects.filter(seq=first + count - 1).values_list("record_id", flat=True).first()
-    since = Record.objects.filter(at__gte=at).order_by("at", "pk")
+    # The time stays in the database: it may hold one that is none.
+    since = Record.objects.filter(at__gte=before.values("at")[:1]).order_by("at", "pk")
     begin = since.values_list("pk", flat=True).first()
     ends = [end for end in (leaf, None if begin is None else begin - 1) if end is not None]
     return min(ends, default=BEFORE_ALL)
