@@ -140,6 +140,12 @@ def test_several_workers_on_sqlite_are_a_warning_when_deploying(settings, monkey
     assert "toolpolicy.W002" not in found(deploy=True)
 
 
+def test_a_transaction_for_each_request_is_an_error(settings, monkeypatch):
+    assert "toolpolicy.E008" not in found()
+    monkeypatch.setitem(settings.DATABASES["default"], "ATOMIC_REQUESTS", True)
+    assert "no decision could be answered" in found()["toolpolicy.E008"]
+
+
 def test_the_checks_of_settings_share_a_tag_that_the_server_runs(settings):
     settings.SECRET_KEY = "short"
     assert [message.id for message in run_checks(tags=[SETTINGS_TAG])] == ["toolpolicy.E004"]

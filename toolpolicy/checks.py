@@ -171,6 +171,21 @@ def check_retention(**_: object) -> list[CheckMessage]:
     ]
 
 
+@register(SETTINGS_TAG)
+def check_transactions(**_: object) -> list[CheckMessage]:
+    """E008 each request has a transaction: what it rolls back would take an answer's record."""
+    if not settings.DATABASES["default"].get("ATOMIC_REQUESTS"):
+        return []
+    return [
+        Error(
+            "ATOMIC_REQUESTS is on for the default database: no decision could be answered",
+            hint="an answer is given after its record was committed; take ATOMIC_REQUESTS away and "
+            "mark the views that need it with `transaction.atomic`",
+            id="toolpolicy.E008",
+        )
+    ]
+
+
 @register(Tags.security, deploy=True)
 def check_sinks(**_: object) -> list[CheckMessage]:
     """W003 no place outside the database knows the newest block. W004 one that it can swap."""
