@@ -8,23 +8,13 @@ import pytest
 
 from tests.api.stored import counts
 from tests.documents.faces import command
+from tests.documents.policy_command import POLICY
 from tests.factories import live_version, make_layer, make_rule
 from toolpolicy.models import Layer, Record
 from toolpolicy.services.documents import sources
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "policy.schema.json"
-YAML = """\
-format: toolpolicy/1
-layers:
-  - scope: config
-    position: 0
-    combining: deny_overrides
-    policy:
-      name: house rules
-      rules:
-        - effect: deny
-          match: {name: rm_*}
-"""
+YAML = POLICY.replace("          on: [call]\n", "")
 WRONG = YAML.replace("deny\n", "dney\n").replace("match", "macth")
 LAYERS: Any = [{"name": "house rules", "rules": [{"effect": "deny", "match": {"name": "rm_*"}}]}]
 

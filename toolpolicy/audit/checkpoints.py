@@ -29,11 +29,12 @@ def tell(*, only_local: bool = False, at_once: bool = False) -> None:
     if newest is None:
         return
     found = [(sink, _known_to(sink, newest)) for sink in sinks(heads.log_id())]
-    if any(number != newest.number for sink, number in found):
-        heads.check_sinks(heads.log_id())
     lagging = [sink for sink, number in found if number < newest.number]
     some = [sink for sink in lagging if sink.local or not only_local]
-    told = [sink.name for sink in some if (at_once or _is_due(sink)) and _told(sink, newest)]
+    due = [sink for sink in some if at_once or _is_due(sink)]
+    if due or any(number > newest.number for _, number in found):
+        heads.check_sinks(heads.log_id())
+    told = [sink.name for sink in due if _told(sink, newest)]
     if told and _holds_more_than_checkpoints(newest):
         _record(newest, told)
 

@@ -40,12 +40,12 @@ _UNREADABLE: Final = {
 }
 
 
-def unreadable_time(column: str, connection: BaseDatabaseWrapper) -> str:
+def unreadable_time(column: str, vendor: str) -> str:
     """Return the SQL that tells whether a column holds what is no time; null is none of these.
 
     SQLite keeps anything in any column, and Django reads None of most of it.
     """
-    return _UNREADABLE[connection.vendor].format(column)
+    return _UNREADABLE[vendor].format(column)
 
 
 @models.DateTimeField.register_lookup
@@ -58,4 +58,4 @@ class Unreadable(models.Lookup):
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
         """Return the condition; there is no look-up of what is readable."""
         column, _ = self.process_lhs(compiler, connection)
-        return unreadable_time(column, connection), ()
+        return unreadable_time(column, connection.vendor), ()

@@ -6,6 +6,7 @@ decision is judged by is exactly what this query names (DESIGN, "How a policy be
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from django.db import connection
@@ -78,6 +79,15 @@ class Standing:
         return {"kind": self.kind, "value": self.value, "reason": self.reason}
 
 
+@lru_cache(maxsize=len(_CLOCKS))
+def _live_sql(vendor: str) -> str:
+    return _LIVE_SQL.format(
+        clock=_CLOCKS[vendor],
+        no_time_of_lifting=unreadable_time("lifted_at", vendor),
+        no_end=unreadable_time("f.until", vendor),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
     """The digests that decisions are judged by; `version` is None before any publication.
@@ -107,13 +117,9 @@ def read_live(now: datetime, client: ApiClient | None = None) -> Live:
     masking though there is one.
     """
     with connection.cursor() as cursor:
-        sql = _LIVE_SQL.format(
-            clock=_CLOCKS[connection.vendor],
-            no_time_of_lifting=unreadable_time("lifted_at", connection),
-            no_end=unreadable_time("f.until", connection),
-        )
         moment = connection.ops.adapt_datetimefield_value(now)
-        cursor.execute(sql, [client.pk if client else None, moment])
+        asked = [client.pk if client else None, moment]
+        cursor.execute(_live_sql(connection.vendor), asked)
         rows = cursor.fetchall()
     if not rows:
         return Live(version=None, policy="", registry="", settings="")

@@ -89,12 +89,8 @@ def _values(rows: Iterable[int]) -> Mapping[int, list[_Value]]:
         table = f"toolpolicy_maskedvalue WHERE record_id IN ({marks}) ORDER BY id"
         cursor.execute(f"SELECT record_id, {read} FROM {table}", wanted)  # noqa: S608  (our own)
         for row, *texts in cursor.fetchall():
-            found[row].append(_Value(*map(_text, texts)))
+            found[row].append(_Value(*map(sql.text, texts)))
     return found
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _told(text: bytes | None) -> dict[str, _Commitment]:

@@ -111,7 +111,7 @@ def stored_blocks(condition: str, values: list[Any], most: int) -> list[Stored]:
     names = map(sql.number, ("number", "first", "count", "segment"))
     read = [*names, sql.raw(sql.moment("at")), sql.raw("text"), sql.raw("signature")]
     found = _rows(", ".join(read), "toolpolicy_block", f"{condition} ORDER BY number", values, most)
-    return [Stored(*row[:4], *map(_text, row[4:])) for row in found]
+    return [Stored(*row[:4], *map(sql.text, row[4:])) for row in found]
 
 
 def leaves(first: int, end: int) -> list[Sealed]:
@@ -252,7 +252,3 @@ def _rows(
         cursor.execute(query, [*values, most])
         found: list[tuple[Any, ...]] = cursor.fetchall()
     return found
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

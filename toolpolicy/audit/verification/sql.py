@@ -62,6 +62,11 @@ def raw(expression: str) -> str:
     return expression if on_postgresql() else f"CAST({expression} AS BLOB)"
 
 
+def text(value: object) -> str:
+    """Return what `raw` gives as text; what is no UTF-8 in it is replaced."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
 def number(column: str) -> str:
     """Return the SQL of a number; NULL where the database may hold something else."""
     if on_postgresql():

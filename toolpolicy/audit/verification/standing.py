@@ -45,10 +45,10 @@ class Sort(NamedTuple):
     member: str
     model: type[Model]
     columns: Mapping[str, str]
-    ended: str
-    runs_out: str
-    ends: str
-    done: str
+    runs_out: str = ""
+    ended: str = "lifted_at"
+    ends: str = "lift"
+    done: str = "lifted"
 
 
 SORTS: Final = (
@@ -58,10 +58,7 @@ SORTS: Final = (
         member="freeze",
         model=Freeze,
         columns={"id": "pk"} | {name: name for name in ("kind", "value", "reason", "until")},
-        ended="lifted_at",
         runs_out="until",
-        ends="lift",
-        done="lifted",
     ),
     Sort(
         what="hold",
@@ -69,10 +66,6 @@ SORTS: Final = (
         member="hold",
         model=LegalHold,
         columns={"id": "pk"} | {name: name for name in ("name", "reason", "filter")},
-        ended="lifted_at",
-        runs_out="",
-        ends="lift",
-        done="lifted",
     ),
     Sort(
         what="key",
