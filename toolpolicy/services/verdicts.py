@@ -28,8 +28,8 @@ def lines(verdict: Verdict) -> Iterator[str]:
         yield f"  and {quantity(verdict.more, 'finding')} more"
     path = checkpoint_file(verdict.log)
     if path is not None:
-        same = f"{quantity(verdict.checkpoints, 'line')} as in the database"
-        yield printable(f"  checkpoint file {path}: {same if verdict.checkpoints else 'no line'}")
+        same = quantity(verdict.checkpoints, "line")
+        yield printable(f"  checkpoint file {path}: {same} as in the database")
     if verdict.full and not verdict.checkpoints:
         yield "  no checkpoint outside the database was compared: see docs/audit.md"
     yield "the log is good" if verdict.good else "the log is BROKEN"
