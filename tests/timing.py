@@ -9,7 +9,6 @@ from contextlib import contextmanager
 @contextmanager
 def no_collection() -> Iterator[None]:
     """Keep the collector out: it looks at the whole suite's heap, whoever makes it start."""
-    gc.collect()
     gc.disable()
     try:
         yield
@@ -26,3 +25,21 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
             work()
             took.append(time.process_time() - start)
     return min(took)
+
+
+def assert_times(most: float, ratio: Callable[[int], float], tries: int = 6) -> None:
+    """Hold a ratio of times below a bound in one of some tries, each given its number.
+
+    Work that costs too much does so each time; what another process does to it, seldom so often.
+    """
+    seen: list[float] = []
+    while not seen or seen[-1] >= most:
+        assert len(seen) < tries, f"{seen} times as long, and {most} is the bound"
+        seen.append(ratio(len(seen)))
+
+
+def assert_within(
+    most: float, work: Callable[[], object], compared: Callable[[], object], times: int = 2
+) -> None:
+    """Hold that some work takes less than so many times what another takes, here and now."""
+    assert_times(most, lambda _: seconds(work, times) / seconds(compared, times))

@@ -1,8 +1,10 @@
 """Bodies of a question, and what their refusal says and takes."""
 
 import json
-import time
+from collections.abc import Callable
+from typing import Any
 
+from tests.timing import assert_times, seconds
 from toolpolicy.models import Record
 
 # How many times as long as the shortest refusal one may take: that is some 2 ms.
@@ -20,22 +22,20 @@ def raw(arguments: bytes) -> bytes:
 
 
 def refused(api, path, sent, within=QUICKLY):
-    # Before it, for the first answer of a process also reads the description of the API.
-    most = within * shortest(api)
-    took, response = timed(lambda: api.post(path, sent))
-    assert took < most
+    response = answered_within(within, api, lambda: api.post(path, sent))
     assert response.headers["Content-Type"] == "application/problem+json"
     assert not Record.objects.filter(kind__in=("decision", "listing", "simulation")).exists()
     return response.status_code, response.json()
 
 
-def shortest(api):
-    """Return the seconds that a refusal takes at the least, now and here."""
-    return min(timed(lambda: api.post("decisions/", b"{"))[0] for _ in range(3))
+def answered_within(most: float, api, ask: Callable[[], Any]) -> Any:
+    """Return an answer that took no more than so many times the shortest refusal, here and now."""
+    answers = []
 
+    def ratio(_: int) -> float:
+        # Before it, for the first answer of a process also reads the description of the API.
+        shortest = seconds(lambda: api.post("decisions/", b"{"), times=3)
+        return seconds(lambda: answers.append(ask())) / shortest
 
-def timed(work):
-    """Return the seconds of this process that some work took, and what it returned."""
-    start = time.process_time()
-    answer = work()
-    return time.process_time() - start, answer
+    assert_times(most, ratio)
+    return answers[-1]

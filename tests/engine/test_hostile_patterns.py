@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from tests.timing import seconds
+from tests.timing import assert_within
 from toolpolicy.engine import globs, matchitems
 from toolpolicy.engine.globs import any_glob, ascii_lower, glob_match
 from toolpolicy.engine.indexes import glob_regex
@@ -74,9 +74,8 @@ def test_a_text_sixteen_times_as_long_costs_about_sixteen_times_as_much(matches,
 
 def assert_by_length(work: Callable[[int], None]) -> None:
     """Compare two sizes inside one run: the machine's speed does not matter."""
-    small = seconds(lambda: work(4_000), times=5)
     # Work by the square of the size would be 256 times as much.
-    assert seconds(lambda: work(64_000), times=3) < 100 * small + 0.001
+    assert_within(100, lambda: work(64_000), lambda: work(4_000), times=3)
 
 
 def texts(signs: str, longest: int) -> list[str]:
