@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.utils import timezone
 
 from tests.admin.pages import address, errors, signed_in, staff, text_of
 from tests.factories import SYSTEM, make_layer, make_rule
+from tests.store.keys import create, store
 from toolpolicy.models import ApiClient, Record
 from toolpolicy.models.choices import KeyScope
 from toolpolicy.services import clients
@@ -188,3 +190,20 @@ def test_the_list_tells_keys_that_work_from_others(root):
     page = text_of(root.get(address("apiclient"), {"revoked": "yes"}))
     assert "gone" in page
     assert ">here<" not in page
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL keeps times alone")
+def test_the_admin_shows_an_end_and_a_revocation_that_cannot_be_read(root):
+    client, _ = create(expires_at=None)
+    pages = (address("apiclient", "changelist"), address("apiclient", "change", client.pk))
+    assert all("never" in text_of(root.get(page)) for page in pages)
+    store("expires_at", "garbage")
+    for page in pages:
+        said = text_of(root.get(page))
+        assert "expired" in said
+        assert "cannot be read" in said
+    store("revoked_at", "garbage")
+    for page in pages:
+        said = text_of(root.get(page))
+        assert "revoked" in said
+        assert said.count("cannot be read") == 2

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tests.factories import SYSTEM
-from tests.store.keys import create, refusal
+from tests.store.keys import create, refusal, store
 from toolpolicy.models import ApiClient, Record
 from toolpolicy.services import bounds, clients
 from toolpolicy.services._keys import new_key, read_key
@@ -84,16 +84,6 @@ def test_a_key_is_refused_from_its_end_on():
         created_at=timezone.now() - timedelta(days=2), expires_at=timezone.now()
     )
     assert refusal(key) == "key_expired"
-
-
-def store(column, value):
-    """Write into the database what no code of ours writes."""
-    with connection.cursor() as cursor:
-        if ON_SQLITE:
-            cursor.execute("PRAGMA ignore_check_constraints = ON")
-        cursor.execute(f"UPDATE toolpolicy_apiclient SET {column} = %s", [value])  # noqa: S608
-        if ON_SQLITE:
-            cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
 UNREADABLE = ["garbage", "", "0", "2999", "never", "2999-12-31 00:00:00 or so"]

@@ -52,6 +52,10 @@ class ClientPage(ServicePage):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiClient]:
+        """Return keys, each with whether it has an end and a revocation, legible or not."""
+        return clients.RECOGNISED.all()
+
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         """Show of a key that exists everything but its secret, which nobody has."""
         if obj is None:
@@ -88,11 +92,12 @@ class ClientPage(ServicePage):
     @admin.display(description=_("state"))
     def standing(self, client: ApiClient) -> SafeString:
         """Tell a key that works from one that does not."""
-        if client.revoked_at is not None:
-            return marks.row(
-                (marks.tag(gettext("revoked")), marks.sub(marks.moment(client.revoked_at)))
-            )
+        if _has("revocation", client):
+            when = marks.moment(client.revoked_at) or marks.unreadable()
+            return marks.row((marks.tag(gettext("revoked")), marks.sub(when)))
         left = client.expires_at - timezone.now() if client.expires_at else SOON
+        if _has("end", client) and client.expires_at is None:
+            left = timedelta()
         if left <= timedelta():
             return marks.tag(gettext("expired"), shape="clock", tone="deny")
         if left < SOON:
@@ -127,7 +132,7 @@ class ClientPage(ServicePage):
     def expires(self, client: ApiClient) -> SafeString:
         """Say when the key ends."""
         if client.expires_at is None:
-            return marks.sub(gettext("never"))
+            return marks.unreadable() if _has("end", client) else marks.sub(gettext("never"))
         return marks.sub(
             filled(gettext("until %(when)s"), when=marks.moment(client.expires_at, seconds=False))
         )
@@ -183,3 +188,7 @@ class ClientPage(ServicePage):
             names = ", ".join(str(one) for one in queryset)
             messages.success(request, gettext("Revoked: %(names)s.") % {"names": names})
         return None
+
+
+def _has(what: str, client: ApiClient) -> bool:
+    return bool(vars(client)[f"has_{what}"])

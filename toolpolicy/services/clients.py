@@ -36,10 +36,10 @@ MEMBERS: Final = ("name", "scopes", "pinned_context", "expires_at")
 _GRAIN: Final = timedelta(minutes=1)
 _SALT: Final = "toolpolicy.services.clients"
 _NO_HASH: Final = "0" * 64
-# What a database holds in place of a time may be none (SQLite): read, it is None like no time.
-_RECOGNISED: Final = ApiClient.objects.annotate(
+RECOGNISED: Final = ApiClient.objects.annotate(
     has_revocation=Q(revoked_at__isnull=False), has_end=Q(expires_at__isnull=False)
 )
+"""All clients. What SQLite holds in place of a time may be none: read, it is None like no time."""
 _NOT_YOURS: Final = "you can give only scopes for what you may do yourself"
 
 
@@ -132,7 +132,7 @@ def authenticate(*, key: str) -> ApiClient:
     unreadable in the database is refused: it would have none.
     """
     read = read_key(key)
-    client = _RECOGNISED.filter(key_id=read.id).first() if read else None
+    client = RECOGNISED.filter(key_id=read.id).first() if read else None
     # Compared also without a client, so that an unknown id takes as long as a wrong secret.
     stored = client.secret_hash if client else _NO_HASH
     same = hmac.compare_digest(stored, read.secret_hash if read else "")

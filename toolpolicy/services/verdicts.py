@@ -29,7 +29,8 @@ def lines(verdict: Verdict) -> Iterator[str]:
     path = checkpoint_file(verdict.log)
     if path is not None:
         same = quantity(verdict.checkpoints, "line")
-        yield printable(f"  checkpoint file {path}: {same} as in the database")
+        found = f"{same} as in the database" if verdict.checkpoints else "holds no line of this log"
+        yield printable(f"  checkpoint file {path}: {found}")
     if verdict.full and not verdict.checkpoints:
         yield "  no checkpoint outside the database was compared: see docs/audit.md"
     yield "the log is good" if verdict.good else "the log is BROKEN"
