@@ -31,7 +31,7 @@ WRONG = [
         "cut off",
         "p.yaml",
         POLICY[:-4],
-        ["p.yaml:12: /: not YAML: did not find expected ',' or '}'"],
+        ["p.yaml:12: not YAML: did not find expected ',' or '}'"],
     ),
     (
         "names twice",
@@ -49,14 +49,14 @@ WRONG = [
         "cut off in a word",
         "p.yaml",
         POLICY.replace("match: {name: rm_*}\n", "reason: no rem"),
-        ["p.yaml:11: /: the last line has no end: the file may have been cut off"],
+        ["p.yaml:11: the last line has no end: the file may have been cut off"],
     ),
-    ("empty YAML", "p.yaml", "", ["p.yaml:1: /: the document is empty"]),
+    ("empty YAML", "p.yaml", "", ["p.yaml:1: the document is empty"]),
     (
         "cut off JSON",
         "p.json",
         '{"format": "toolpolicy/1",\n "layers": [',
-        ["p.json: /: not JSON: expecting value at line 2, column 13"],
+        ["p.json: not JSON: expecting value at line 2, column 13"],
     ),
     (
         "a wrong type",
@@ -68,7 +68,7 @@ WRONG = [
         "a number",
         "p.json",
         "1",
-        ["p.json: /: expected an object, found an integer"],
+        ["p.json: expected an object, found an integer"],
     ),
     (
         "a prompt",

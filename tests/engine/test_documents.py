@@ -174,6 +174,6 @@ def test_a_message_says_what_may_be_meant_and_shows_no_raw_control(broken, hint)
 
 def test_faults_are_a_value_error_that_keeps_each_fault():
     refused = Faults([Fault("", "first"), Fault("/a", "second", "code")])
-    assert str(refused) == "/: first; /a: second"
+    assert str(refused) == "first; /a: second"
     assert refused.faults == (Fault("", "first", "invalid"), Fault("/a", "second", "code"))
     assert isinstance(refused, ValueError)

@@ -80,8 +80,10 @@ class Faults(ValueError):
 
 
 def said(faults: Iterable[Fault], between: str = "; ") -> str:
-    """Return faults as one text, each with its place; in one line unless otherwise parted."""
-    return between.join(f"{fault.pointer or '/'}: {fault.message}" for fault in faults)
+    """Return faults as one text, each with its place if it has one; in one line by default."""
+    return between.join(
+        f"{fault.pointer}: {fault.message}" if fault.pointer else fault.message for fault in faults
+    )
 
 
 def total(faults: Iterable[Fault]) -> int:
