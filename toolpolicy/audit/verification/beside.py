@@ -3,6 +3,7 @@
 It knows no models: they can be imported only after that.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -22,6 +23,8 @@ def prepare(database: str) -> None:
         threading.Thread(target=_end_with, args=(starter,), daemon=True).start()
     django.setup()
     connections[DEFAULT_DB_ALIAS].settings_dict["NAME"] = database
+    # What was made so far stays: the collector need not look through it again and again.
+    gc.freeze()
 
 
 def _end_with(starter: BaseProcess) -> None:

@@ -9,8 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from django.db import connection
-
 from toolpolicy.audit.commitments import MASKED, commitment
 from toolpolicy.audit.verification import sql
 from toolpolicy.audit.verification.findings import Kind
@@ -68,9 +66,8 @@ def faults(
 
 
 def _having(first: int, last: int) -> set[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT DISTINCT record_id FROM {_TABLE}", [first, last])  # noqa: S608
-        return {row for (row,) in cursor.fetchall()}
+    query = f"SELECT DISTINCT record_id FROM {_TABLE}"  # noqa: S608  (our own names)
+    return {row for (row,) in sql.fetched(query, [first, last])}
 
 
 def _judged(some: Sequence[_Shown]) -> Iterator[Fault]:
@@ -85,11 +82,10 @@ def _values(rows: Iterable[int]) -> Mapping[int, list[_Value]]:
     marks = ", ".join(["%s"] * len(wanted))
     read = ", ".join(sql.raw(name) for name in ("pointer", "salt", "value"))
     found: dict[int, list[_Value]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        table = f"toolpolicy_maskedvalue WHERE record_id IN ({marks}) ORDER BY id"
-        cursor.execute(f"SELECT record_id, {read} FROM {table}", wanted)  # noqa: S608  (our own)
-        for row, *texts in cursor.fetchall():
-            found[row].append(_Value(*map(sql.text, texts)))
+    table = f"toolpolicy_maskedvalue WHERE record_id IN ({marks}) ORDER BY id"
+    query = f"SELECT record_id, {read} FROM {table}"  # noqa: S608  (our own names)
+    for row, *texts in sql.fetched(query, wanted):
+        found[row].append(_Value(*map(sql.text, texts)))
     return found
 
 

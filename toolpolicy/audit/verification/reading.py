@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from toolpolicy.audit.verification import sql
 from toolpolicy.audit.waiting import BEFORE_ALL, LAST_ID, spans
@@ -147,7 +147,7 @@ def span(first: int, end: int) -> tuple[Span, Seen] | None:
     if records is None or bodies is None:
         return None
     text_hashes, headers, others = records
-    texts = _encoded(body and body[1] for body in bodies[0])
+    texts = [body and body[1] for body in bodies[0]]
     seen = Seen(min(rows), max(rows), others | bodies[1])
     return Span(rows, [one[1] for one in found], headers, text_hashes, texts), seen
 
@@ -171,7 +171,7 @@ def _with_headers(header: str, rows: list[int]) -> _Records | None:
     if read is None or None in read[0]:
         return None
     _, hashes, headers = zip(*read[0], strict=True)
-    return None if None in headers else (list(hashes), _encoded(headers), read[1])
+    return None if None in headers else (list(hashes), list(headers), read[1])
 
 
 def _of_rows(
@@ -192,10 +192,6 @@ def _of_rows(
     if not len(by_row) == len(found) <= most:
         return None
     return [by_row.get(row) for row in rows], frozenset(by_row.keys() - set(rows))
-
-
-def _encoded(values: Iterable[Any]) -> list[Any]:
-    return [value.encode() if type(value) is str else value for value in values]
 
 
 def unseen(seen: Iterable[Seen]) -> Iterator[Ids]:
@@ -238,17 +234,11 @@ def _with_texts(
     read: str, source: str, condition: str, values: list[Any], most: int
 ) -> list[tuple[Any, ...]]:
     body = "LEFT JOIN toolpolicy_recordbody b ON b.record_id = r.id"
-    found = _rows(read, f"{source} {body}", condition, values, most)
-    if not sql.on_postgresql():
-        return found
-    return [tuple(_encoded(row)) for row in found]
+    return _rows(read, f"{source} {body}", condition, values, most)
 
 
 def _rows(
     read: str, source: str, condition: str, values: list[Any], most: int
 ) -> list[tuple[Any, ...]]:
     query = f"SELECT {read} FROM {source} WHERE {condition} LIMIT %s"  # noqa: S608  (our own names)
-    with connection.cursor() as cursor:
-        cursor.execute(query, [*values, most])
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
+    return sql.fetched(query, [*values, most])

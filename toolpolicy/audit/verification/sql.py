@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from django.db import DatabaseError, connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import CharField, DateTimeField, Field, UUIDField
 
 from toolpolicy.audit.headers import COLUMNS, FORM
@@ -57,8 +58,36 @@ def moment(column: str) -> str:
     return f"{day} || 'T' || {time} || substr('.000000', length({column}) - 18) || 'Z'"
 
 
+def fetched(query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return what a query reads; texts are bytes as they are stored, where SQLite is asked `raw`.
+
+    The queries of a verification read very many texts, only to hash them.
+    """
+    with _cursor() as cursor:
+        cursor.execute(query, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
+
+
+def _cursor() -> CursorWrapper:
+    if not on_postgresql():
+        return connection.cursor()
+    # Where there is only SQLite, no driver of PostgreSQL need be.
+    from psycopg import Cursor  # noqa: PLC0415
+    from psycopg.pq import Format  # noqa: PLC0415
+    from psycopg.types.string import ByteaBinaryLoader  # noqa: PLC0415
+
+    connection.ensure_connection()
+    # Django's own cursor takes no results in binary form, in which a text is its bytes.
+    cursor: Cursor[Any] = Cursor(connection.connection)
+    cursor.format = Format.BINARY
+    for type_name in ("text", "varchar"):
+        cursor.adapters.register_loader(type_name, ByteaBinaryLoader)
+    return CursorWrapper(cursor, connection)
+
+
 def raw(expression: str) -> str:
-    """Return the SQL of a text as bytes where the database may hold what is no UTF-8."""
+    """Return the SQL of a text as `fetched` gives it as bytes: SQLite may hold what is no UTF-8."""
     return expression if on_postgresql() else f"CAST({expression} AS BLOB)"
 
 
@@ -76,8 +105,6 @@ def number(column: str) -> str:
 
 def in_hex(digests: Sequence[bytes]) -> list[Any]:
     """Return digests as `raw` gives a column back that holds them in hex."""
-    if on_postgresql():
-        return [digest.hex() for digest in digests]
     return [digest.hex().encode() for digest in digests]
 
 
@@ -110,14 +137,17 @@ def plain_header(table: str) -> str:
         made = {"uid": _uid, "at": moment}
         values = ", ".join(made.get(name, str)(column) for name, column in columns.items())
         return raw(f"json_array('{FORM}', {values})")
-    parts = [f"""'["{FORM}"'"""]
+    # Each `||` copies all that is before it: what always stands between two values is one text.
+    parts, between = [], f'["{FORM}"'
     for name, column in columns.items():
         if _is_text(name):
             said = moment(column) if name == "at" else f"{column}::text"
-            parts.append(f"""',"' || {said} || '"'""")
+            parts += [f"""'{between},"'""", said]
+            between = '"'
         else:
-            parts.append(f"',' || {_number_text(column)}")
-    return " || ".join([*parts, "']'"])
+            parts += [f"'{between},'", _number_text(column)]
+            between = ""
+    return " || ".join([*parts, f"'{between}]'"])
 
 
 def are_plain(headers: Sequence[bytes]) -> bool:
