@@ -97,9 +97,10 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def depends_on_database(item: pytest.Item) -> bool:
-    if item.get_closest_marker("any_database") is not None:
-        return False
     fixtures = set(getattr(item, "fixturenames", ()))
+    # What a browser makes of a page is the same; what stands in it has tests without a browser.
+    if "browser" in fixtures or item.get_closest_marker("any_database") is not None:
+        return False
     case = getattr(item, "cls", None)
     return (
         item.get_closest_marker("django_db") is not None

@@ -1,6 +1,7 @@
 """The processes of `test_stream_kills`: one that writes and seals records, one that streams."""
 
 import sys
+import time
 from pathlib import Path
 from threading import Event
 
@@ -17,6 +18,7 @@ def write(stop: Path) -> None:
     """Write and seal records, a few at a time, until a file is there."""
     while not stop.exists():
         sealed_log(5)
+        time.sleep(0.02)
 
 
 def stream(path: Path) -> None:
