@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -15,7 +17,7 @@ from tests.factories import SYSTEM, make_layer, make_rule
 from tests.live import make_live, strict
 from tests.registry.samples import imported, named
 from toolpolicy.admin.reports import moments
-from toolpolicy.models import Record, RecordBody
+from toolpolicy.models import Record, RecordBody, RuleUsage
 from toolpolicy.services import freezes
 
 pytestmark = pytest.mark.django_db
@@ -273,3 +275,13 @@ def test_a_record_whose_text_is_gone_has_no_proof(rita, history):
     record = Record.objects.filter(kind="decision").earliest("id")
     RecordBody.objects.filter(pk=record.pk).delete()
     assert "Judged again" not in text_of(rita.get(address("record", "change", record.pk)))
+
+
+def test_thousands_are_set_apart_on_the_page_and_plain_in_files(rita, history):
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
+    RuleUsage.objects.create(hour=hour, tool="calc", outcome="allow", count=33_127)
+    period = {"since": f"{hour - timedelta(days=1):%Y-%m-%d}", "until": f"{hour:%Y-%m-%d}"}
+    page = text_of(rita.get(f"{START}oversight/", period))
+    assert len(re.findall("33\u202f12[7-9]", page)) >= 4  # the sentence, the day, the tool
+    assert not re.search("3312[7-9]", page)
+    assert "33127" in body_of(rita.get(f"{START}oversight/csv/", period)).decode()
