@@ -1,6 +1,6 @@
 """Two server processes over one database: what one has published, the other decides by.
 
-500 publications through one server while another is asked without a pause. An answer may name no
+500 publications through one server while another is asked all the time. An answer may name no
 older version than the newest one that was acknowledged before it was asked for, and says what that
 version says.
 """
@@ -22,6 +22,7 @@ from django.db import connection
 ROOT = Path(__file__).resolve().parents[2]
 PUBLICATIONS = 500
 ASKERS = 2
+PAUSE = 0.005  # seconds before each asks again, so that they do not only wait for each other
 PATIENCE = 60  # seconds until a server answers
 PREPARE = """
 import django; django.setup()
@@ -172,6 +173,7 @@ def ask(server, made, log):
             log.answers.append((seen, answer["policy"]["version"], answer["outcome"]))
         else:
             log.faults.append((status, answer))
+        time.sleep(PAUSE)
 
 
 def test_no_answer_is_older_than_what_was_published_before_it(environment, servers):
