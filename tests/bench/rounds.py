@@ -5,6 +5,7 @@ ratios inside the rounds. A single absolute figure says little on a shared machi
 is the processor time of this process, with the collection of garbage put off, as `timeit` does.
 """
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -59,6 +60,8 @@ def _passes(contender: Contender) -> int:
 def _round(contender: Contender, passes: int) -> float:
     run = contender.run
     made = [contender.prepare() if contender.prepare else None for _ in range(passes)]
+    # What the other contender left would be freed, and its memory taken, in this one's time.
+    gc.collect()
     with no_collection():
         started = time.process_time()
         for one in made:
