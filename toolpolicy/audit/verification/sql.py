@@ -83,7 +83,7 @@ def _cursor() -> CursorWrapper:
     cursor.format = Format.BINARY
     for type_name in ("text", "varchar"):
         cursor.adapters.register_loader(type_name, ByteaBinaryLoader)
-    return CursorWrapper(cursor, connection)
+    return connection.make_cursor(cursor)  # type: ignore[arg-type]  # a driver's, not yet wrapped
 
 
 def raw(expression: str) -> str:
