@@ -4,6 +4,8 @@ Django empties the tables after each transactional test. Around that the trigger
 what the migrations put in (groups, permissions, the state row) is put in again.
 """
 
+import threading
+import time
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -14,10 +16,26 @@ from django.test import TransactionTestCase
 
 from toolpolicy.audit import triggers
 
+ANSWERING = "process_request_thread"
+"""What a thread of a test's server is called, as long as it answers somebody."""
+PATIENCE = 10  # seconds
+
 empty = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # not in the stubs
 
 
+def wait_for_answers() -> None:
+    """Wait until no server of a test is in the middle of an answer to a page that is closed by now.
+
+    It would hold the tables locked, or write into those that were emptied.
+    """
+    end = time.monotonic() + PATIENCE
+    for thread in threading.enumerate():
+        if ANSWERING in thread.name:
+            thread.join(max(0, end - time.monotonic()))
+
+
 def reset(test_case: TransactionTestCase) -> None:
+    wait_for_answers()
     connection = connections["default"]
     with triggers.suspended(connection):
         empty(test_case)

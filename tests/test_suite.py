@@ -2,11 +2,17 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from hypothesis import settings as laws
+
+from tests.reset import wait_for_answers
 
 ROOT = Path(__file__).resolve().parent.parent
 SAME_SUITE = ("-c", "pyproject.toml", "-p", "tests.conftest", "-p", "no:cacheprovider")
@@ -94,3 +100,21 @@ def test_only_tests_that_depend_on_the_database_are_kept_for_the_second_one(tmp_
     }
     assert names == {"test_marked", "test_by_fixture", "TestOfDjango::test_it"}
     assert "3/6 tests collected (3 deselected)" in said
+
+
+def test_what_a_server_still_answers_is_waited_for_before_the_database_is_emptied():
+    asked, answered = threading.Event(), threading.Event()
+
+    class Slow(BaseHTTPRequestHandler):
+        def handle(self):
+            asked.set()
+            time.sleep(0.2)
+            answered.set()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        socket.create_connection(("127.0.0.1", server.server_port)).close()
+        assert asked.wait(5)
+        wait_for_answers()
+        assert answered.is_set()
+        server.shutdown()
