@@ -209,7 +209,7 @@ def test_a_verification_names_the_checkpoint_file_and_how_many_of_its_lines_agre
     assert f"  checkpoint file {file}: 2 lines as in the database" in audit("verify", "--full")
     assert f"  checkpoint file {file}: 1 line as in the database" in audit("verify")
     file.unlink()
-    assert f"  checkpoint file {file}: holds no line of this log" in audit("verify", "--full")
+    assert f"  checkpoint file {file}: no line as in the database" in audit("verify", "--full")
 
 
 def test_a_checkpoint_line_that_a_crash_cut_off_accuses_nobody_and_another_one_does(file):

@@ -16,7 +16,7 @@ from toolpolicy.engine.canonical import dumps
 from toolpolicy.models import Record, RecordBody
 from toolpolicy.services.evidence.exports import begin
 
-MANY, FEW = 25_000, 5_000
+MANY, FEW = 50_000, 10_000
 AT_ONCE = 1_000
 MOST_BYTES = 6 * 1024 * 1024
 MORE_BYTES = 512 * 1024

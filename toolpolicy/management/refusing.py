@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from django.db.migrations.executor import MigrationExecutor
 
-from toolpolicy.engine.faults import Fault
+from toolpolicy.engine.faults import Fault, said
 
 OLDER: Final = "the database has not the tables of this version: run `manage.py migrate`"
 
@@ -20,8 +20,7 @@ def sentences(faults: Iterable[Fault], names: Mapping[str, str]) -> str:
 
 def sentence(fault: Fault, names: Mapping[str, str]) -> str:
     """Return one fault with its place, if it has one; `names` has what options are called."""
-    place = names.get(fault.pointer.removeprefix("/"), fault.pointer)
-    return f"{place}: {fault.message}" if place else fault.message
+    return said([fault.moved(names.get(fault.pointer.removeprefix("/"), fault.pointer))])
 
 
 @contextmanager

@@ -28,9 +28,8 @@ def lines(verdict: Verdict) -> Iterator[str]:
         yield f"  and {quantity(verdict.more, 'finding')} more"
     path = checkpoint_file(verdict.log)
     if path is not None:
-        same = quantity(verdict.checkpoints, "line")
-        found = f"{same} as in the database" if verdict.checkpoints else "holds no line of this log"
-        yield printable(f"  checkpoint file {path}: {found}")
+        same = quantity(verdict.checkpoints, "line") if verdict.checkpoints else "no line"
+        yield printable(f"  checkpoint file {path}: {same} as in the database")
     if verdict.full and not verdict.checkpoints:
         yield "  no checkpoint outside the database was compared: see docs/audit.md"
     yield "the log is good" if verdict.good else "the log is BROKEN"

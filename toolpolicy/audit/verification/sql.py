@@ -103,7 +103,7 @@ def number(column: str) -> str:
     return f"CASE WHEN typeof({column}) IN ('text', 'blob') THEN NULL ELSE {column} END"
 
 
-def in_hex(digests: Sequence[bytes]) -> list[Any]:
+def in_hex(digests: Sequence[bytes]) -> list[bytes]:
     """Return digests as `raw` gives a column back that holds them in hex."""
     return [digest.hex().encode() for digest in digests]
 
